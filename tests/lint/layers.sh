@@ -246,9 +246,9 @@ BEGIN {
 	order_of("core/client", "client state parts act table opening " \
 	    "listen send input_required request hello from_client " \
 	    "from_session invariants step")
-	order_of("core/server", "server state listen_state act belief order call " \
-	    "tell uris subscription set native_listen listen input_required " \
-	    "answer modern sse2024 detect sse2024_in invariants step")
+	order_of("core/server", "server state parts act belief order call " \
+	    "subscription resources listen input_required modern sse2024 " \
+	    "detect sse2024_in invariants step")
 	order_of("signin", "callback browser " \
 	    "notification metadata fetch discovery outcome client_messages client_request client_answer " \
 	    "given_token id_token id_jag login | state report records locks run_discovery waiting token grant device " \

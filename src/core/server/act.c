@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "core/server/act.h"
+#include "core/server/parts.h"
 
 #include <stdlib.h>
 

@@ -6,17 +6,14 @@
  */
 #include "config.h"
 
-#include "core/server/belief.h"
+#include "core/server/parts.h"
 
 #include <string.h>
 
 #include "core/era/era.h"
 #include "core/exchange/error_text.h"
-#include "core/exchange/fault.h"
 #include "core/exchange/loss_phrases.h"
-#include "core/server/act.h"
 #include "core/wire/json.h"
-#include "core/wire/msg.h"
 #include "core/wire/protocol.h"
 
 void

@@ -5,17 +5,13 @@
  */
 #include "config.h"
 
-#include "core/server/call.h"
+#include "core/server/parts.h"
 
 #include <stdlib.h>
 
 #include "base/bounds.h"
 #include "core/era/mirror.h"
 #include "core/exchange/backoff.h"
-#include "core/server/act.h"
-#include "core/server/belief.h"
-#include "core/server/order.h"
-#include "core/wire/msg.h"
 
 void
 server_call_send(struct server *e, struct server_order *o)

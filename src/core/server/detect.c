@@ -14,22 +14,15 @@
  */
 #include "config.h"
 
-#include "core/server/detect.h"
+#include "core/server/parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/bounds.h"
 #include "core/era/era.h"
-#include "core/server/act.h"
-#include "core/server/belief.h"
-#include "core/server/call.h"
-#include "core/server/modern.h"
-#include "core/server/order.h"
-#include "core/server/sse2024.h"
 #include "core/wire/edit.h"
 #include "core/wire/json.h"
-#include "core/wire/msg.h"
 #include "core/wire/protocol.h"
 
 /* What the end of a step says about what the step tried. */

@@ -8,7 +8,7 @@
  */
 #include "config.h"
 
-#include "core/server/input_required.h"
+#include "core/server/parts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,11 +16,7 @@
 #include "base/bounds.h"
 #include "base/codec.h"
 #include "core/era/era.h"
-#include "core/server/act.h"
-#include "core/server/call.h"
-#include "core/server/order.h"
 #include "core/wire/json.h"
-#include "core/wire/msg.h"
 
 enum {
 	PAUSE_MS = 250, /* before a round without questions */

@@ -1,7 +1,7 @@
 /* This file asserts the invariants that the head of state.h lists. */
 #include "config.h"
 
-#include "core/server/invariants.h"
+#include "core/server/parts.h"
 
 #ifdef MCPSPLICE_SANE
 
@@ -9,10 +9,7 @@
 #include <assert.h>
 
 #include "base/bounds.h"
-#include "core/server/act.h"
-#include "core/server/input_required.h"
-#include "core/server/listen_state.h"
-#include "core/server/order.h"
+#include "core/server/state.h"
 #include "core/wire/msg.h"
 
 /* --- what hangs on what --- */

@@ -4,14 +4,12 @@
  */
 #include "config.h"
 
-#include "core/server/order.h"
+#include "core/server/parts.h"
 
 #include <stdlib.h>
 
 #include "base/bounds.h"
-#include "core/server/act.h"
 #include "core/wire/json.h"
-#include "core/wire/msg.h"
 
 struct server_order *
 server_order_find(const struct server *e, uint64_t ticket)

@@ -9,12 +9,9 @@
  */
 #include "config.h"
 
-#include "core/server/sse2024.h"
+#include "core/server/parts.h"
 
 #include <stdlib.h>
-
-#include "core/server/act.h"
-#include "core/server/order.h"
 
 struct server_attempt *
 server_sse2024_open(struct server *e)

@@ -4,12 +4,7 @@
  */
 #include "config.h"
 
-#include "core/server/sse2024_in.h"
-
-#include "core/server/act.h"
-#include "core/server/detect.h"
-#include "core/server/order.h"
-#include "core/server/sse2024.h"
+#include "core/server/parts.h"
 
 /* --- the stream --- */
 

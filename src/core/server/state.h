@@ -3,20 +3,18 @@
  * this folder include it; the functions that they export begin with server_.
  *
  * A file includes and calls only those that stand before it here:
- *   state.h listen_state.h
+ *   state, parts    structures and constants; the functions of all others
  *   act             facts, the queue of actions, attempts
  *   belief          what mcpsplice believes of the server
  *   order           one order of the session, from its begin to its end
  *   call            one call at a modern server
- *   tell            what subscriptions tell
- *   uris            the set of resources that the session wants to hear of
- *   subscription    one subscription at the server
- *   set             the session's subscriptions to resources
- *   native_listen   a modern client's own listens
- *   listen          the session's GET stream, and what comes on subscriptions
+ *   subscription    one subscription at the server, and what it tells
+ *   resources       the session's subscriptions to resources
+ *   listen          the session's GET stream, a modern client's own listens, and
+ *                   what comes on subscriptions
  *   input_required  what a modern server wants to know first
- *   answer          what a modern server answers
- *   modern          what orders become at a modern server, and how they end
+ *   modern          what orders become at a modern server, what is answered
+ *                   there, and how they end
  *   sse2024         HTTP+SSE: the stream, and what orders become there
  *   detect          which era, which transport
  *   sse2024_in      what comes on the exchanges of HTTP+SSE
@@ -66,8 +64,7 @@
 
 enum server_mode { MODE_UNKNOWN, MODE_LEGACY, MODE_SSE, MODE_MODERN };
 
-struct inputs;  /* input_required.c */
-struct listens; /* listen_state.h */
+struct inputs; /* input_required.c */
 struct mirror;
 
 /* The POST of an order at a server of HTTP+SSE. */
@@ -164,6 +161,65 @@ struct detect {
 	bool offered; /* initialize asks for another revision */
 	int away;     /* the status of a GET that worked before; 0: none */
 };
+
+/* --- subscriptions/listen at a modern server --- */
+
+struct subscription {
+	struct subscription *next;      /* in the list of natives */
+	struct server_order *order;     /* a modern client's listen; NULL: it is
+				     * the session's */
+	struct server_attempt *attempt; /* the open stream; NULL: none */
+	char *id;                       /* of the latest request, raw JSON */
+	struct buf asked;      /* params.notifications, raw; not of natives */
+	bool acknowledged;     /* the open stream was */
+	bool gap;              /* an acknowledged stream was lost, and that was
+				* not told yet */
+	bool refused;          /* the server refused it: not tried again */
+	struct frame *honours; /* the latest acknowledgement; NULL: none */
+	int64_t since;         /* the open stream was ordered */
+	int64_t again_at;      /* the next stream opens, or ALARM_NEVER */
+	unsigned tries;        /* since a stream lived long */
+	unsigned failures;     /* false starts in a row */
+
+	/* Of natives: what the client was told. */
+	bool begun;    /* a 2xx: from here on streams are replaced */
+	bool told;     /* an acknowledgement */
+	bool answered; /* the answer: its stream is not replaced */
+};
+
+struct waiter {
+	struct waiter *next;
+	uint64_t ticket; /* of a resources/subscribe that is open */
+};
+
+/* A resource that the session wants to hear of. */
+struct uri {
+	struct uri *next;
+	char *text; /* raw JSON string */
+	uint64_t hash;
+	bool asked;    /* the latest change, made or under way, asks for it */
+	bool settled;  /* the session was told that it is subscribed */
+	bool honoured; /* the latest acknowledgement has it */
+	struct waiter *waiters;
+};
+
+struct listens {
+	struct server_order *get; /* the session's; NULL: none */
+	struct kept kept;
+	struct subscription *lists;   /* changes of lists; NULL: none */
+	struct subscription *natives; /* in the order they came */
+
+	/* Resources. */
+	struct subscription *resources; /* the set as it is; NULL: none */
+	struct subscription *successor; /* the set as it will be; NULL: no
+					 * change is under way */
+	int64_t change_at; /* the next change; ALARM_NEVER: none is wanted */
+	bool stale; /* resources may be dead: it is replaced in any case */
+	struct uri *uris; /* in the order they came */
+	size_t n_uris, uri_bytes;
+};
+
+/* --- the whole --- */
 
 /* What mcpsplice believes of the server; only belief.c changes it. */
 struct belief {

@@ -9,24 +9,11 @@
  */
 #include "config.h"
 
-#include "core/server/server.h"
+#include "core/server/parts.h"
 
 #include <stdlib.h>
 
 #include "core/era/mirror.h"
-#include "core/server/act.h"
-#include "core/server/answer.h"
-#include "core/server/belief.h"
-#include "core/server/detect.h"
-#include "core/server/input_required.h"
-#include "core/server/invariants.h"
-#include "core/server/listen.h"
-#include "core/server/modern.h"
-#include "core/server/order.h"
-#include "core/server/set.h"
-#include "core/server/sse2024.h"
-#include "core/server/sse2024_in.h"
-#include "core/server/state.h"
 #include "core/wire/json.h"
 #include "core/wire/protocol.h"
 

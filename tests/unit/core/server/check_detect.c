@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "core/server/order.h"
+#include "core/server/parts.h"
 #include "play/server_hand.h"
 #include "play/suite.h"
 #include "unit/unit.h"

@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "core/server/order.h"
+#include "core/server/parts.h"
 
 #include "base/bounds.h"
 #include "play/server_hand.h"

@@ -1,0 +1,496 @@
+/*
+ * The functions that the files of this folder share, file by file, in the order
+ * of the list in state.h. Nobody outside of this folder includes this.
+ */
+#ifndef MCPSPLICE_CORE_SERVER_PARTS_H
+#define MCPSPLICE_CORE_SERVER_PARTS_H
+
+#include "core/exchange/fault.h"
+#include "core/server/state.h"
+
+/* --- act.c --- */
+
+/*
+ * What every file of core/server uses: facts, actions, attempts.
+ */
+
+/* --- act.c: facts --- */
+
+/* The facts of 200 with JSON, of 202, of 200 with an event stream, and of an
+ * exchange that was aborted before an answer came. */
+extern const struct facts server_facts_ok, server_facts_accepted,
+    server_facts_stream, server_facts_aborted;
+/* Returns the facts of an exchange that ended because the server is gone. ran
+ * tells that its request may have run. */
+struct facts server_facts_gone(bool ran);
+
+/* --- act.c: actions --- */
+
+/* Queues an event of which there is nothing to say but its kind and ticket. */
+void server_post(struct server *e, enum event_kind kind, uint64_t ticket);
+/* Logs a decision. The text is cut at 511 bytes. */
+void server_log(struct server *e, enum log_level level, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* --- act.c: attempts --- */
+
+/* Returns a new request id as raw JSON, valid until the next call. */
+const char *server_own_id(struct server *e);
+/* Tells the session that the order waits until the user has signed in, with what
+ * to tell the user (text NULL: it does not wait any more). */
+void server_tell_user(struct server *e, struct server_order *o,
+    const char *text);
+/* Orders an exchange from transport: a POST of body (a reference is taken), or
+ * a GET if body is NULL. o may be NULL. The caller may still set members of the
+ * attempt in this step, because server_next() reads them later. */
+struct server_attempt *server_attempt_new(struct server *e,
+    enum purpose purpose, struct server_order *o, struct frame *body);
+/* Does the same for a POST to a modern server: sets the version and the
+ * mirrored headers. */
+struct server_attempt *server_attempt_new_modern(struct server *e,
+    enum purpose purpose, struct server_order *o, struct frame *body);
+/* Drops the attempt, which transport has ended. The sweep at the end of the
+ * step frees it. */
+void server_attempt_drop(struct server *e, struct server_attempt *i);
+/* Ends the attempt: nothing that comes for its ticket is heard any more. The
+ * sweep at the end of the step frees it. i may be NULL. */
+void server_attempt_end(struct server *e, struct server_attempt *i);
+/* Returns the attempt under way with this ticket, or NULL. */
+struct server_attempt *server_attempt_find(const struct server *e,
+    uint64_t ticket);
+/* Returns the attempt under way with this purpose for this order, or NULL. */
+struct server_attempt *server_attempt_of(const struct server *e,
+    enum purpose purpose, const struct server_order *o);
+/* Frees the attempt, which must not be in the list any more. */
+void server_attempt_free(struct server_attempt *i);
+
+/* --- belief.c --- */
+
+/*
+ * What mcpsplice believes of the server: its era and transport, whether it
+ * refuses initialize, and which of its answers may still change that.
+ */
+
+/* The belief of a new process: what the configuration remembers. */
+void server_belief_init(struct server *e);
+/* An initialize of the session begins to find the server out. */
+void server_belief_forget(struct server *e);
+/* Detection found this mode. Logs it, and queues ACTION_FOUND unless it is no
+ * news. refused: the server refused an initialize before. Returns whether the
+ * mode is another than the last one. */
+bool server_belief_found(struct server *e, enum server_mode mode, bool refused);
+
+/* Does this answer (m NULL: an end without one) contradict a modern server? */
+bool server_belief_contradicts(const struct facts *f, const struct frame *m);
+/* May an answer to this attempt make the session renew, as it contradicts a
+ * modern server? Only once, until a result comes. */
+bool server_belief_may_doubt(const struct server *e,
+    const struct server_attempt *i);
+void server_belief_doubt(struct server *e);
+/* A result came: the server is a modern one. */
+void server_belief_confirm(struct server *e);
+
+/* The server refused the version of this attempt (-32022). Returns whether
+ * that makes the session renew: only once, until an answer comes to a later
+ * attempt. */
+bool server_belief_refused_version(struct server *e,
+    const struct server_attempt *i);
+/* The server answered this attempt, so it speaks REVISION_MODERN. */
+void server_belief_took_version(struct server *e,
+    const struct server_attempt *i);
+
+/* Does this end of an exchange of the session with a legacy server (m NULL: no
+ * message came) refuse the revision that initialize agreed on, and name
+ * another? Only in one session. */
+bool server_belief_refuses(const struct server *e, uint64_t ticket,
+    const struct facts *f, const struct frame *m);
+/* It does. The next initialize asks for the revision that it names. */
+void server_belief_name(struct server *e, const struct facts *f,
+    const struct frame *m);
+/* This initialize of the session follows. Returns the revision that it has to
+ * ask for instead of its own, or NULL. */
+const char *server_belief_named(struct server *e, const struct server_order *o);
+
+/* Does this answer to a subscriptions/listen contradict a modern server? A
+ * modern server may refuse listens like that: it does so only once. */
+bool server_belief_listen_contradicts(const struct server *e,
+    const struct facts *f, const struct frame *m);
+/* The session was told to renew because of an answer to a listen. */
+void server_belief_listen_doubt(struct server *e);
+/* The server acknowledged a listen. */
+void server_belief_listen_confirm(struct server *e);
+/* The subscriptions end with the session. */
+void server_belief_listen_leave(struct server *e);
+/* The server knows no method subscriptions/listen. Returns whether that makes
+ * the session renew: only once for one mode. */
+bool server_belief_listen_unknown(struct server *e);
+
+/* --- order.c --- */
+
+/* One order of the session, from its begin to its end. */
+
+/* Makes a server_order of the session's order and adds it to the list. */
+struct server_order *server_order_new(struct server *e,
+    const struct order *order);
+/* Returns the order under way with this ticket, or NULL. */
+struct server_order *server_order_find(const struct server *e, uint64_t ticket);
+/* Returns the order whose request has this id, or NULL: one of this mode, or
+ * the initialize under way. An id that is written the same wins over one that
+ * only means the same. */
+struct server_order *server_order_asking(const struct server *e, struct span id,
+    enum server_mode mode);
+
+/* Tells whether the order sends this method. */
+bool server_order_is(const struct server_order *o, const char *method);
+
+/* Tell the session what came of the order. server_order_tell_done(), _answer()
+ * and _gone(), and server_order_fail(), drop the order, and its attempts are
+ * ended. */
+void server_order_tell_head(struct server *e, struct server_order *o,
+    const struct facts *f);
+void server_order_tell_message(struct server *e, struct server_order *o,
+    const struct facts *f, struct frame *m);
+void server_order_tell_done(struct server *e, struct server_order *o,
+    const struct facts *f);
+/* Tells a whole answer: head, message and done. Takes over the caller's
+ * reference to m. */
+void server_order_tell_answer(struct server *e, struct server_order *o,
+    struct frame *m);
+/* Answers with the error id that mcpsplice makes, for the order's request. more
+ * has what the text says beside the request and the host; NULL: nothing. */
+void server_order_fail(struct server *e, struct server_order *o,
+    enum fault_id id, const struct fault_args *more);
+/* Tells that the server speaks another protocol now, or that its stream is
+ * gone, so that the session renews. ran: the request may have run. */
+void server_order_tell_gone(struct server *e, struct server_order *o, bool ran);
+
+/* Keeps a message (a reference is taken) until the session listens. Returns
+ * false if there is no more room. */
+bool server_order_keep(struct kept *kept, struct frame *m);
+/* The order is the session's GET: tells it a head, and what was kept. */
+void server_order_listen(struct server *e, struct server_order *o,
+    struct kept *kept);
+
+/* Drops the order: the session is told nothing more of it, and its attempts are
+ * ended. The sweep at the end of the step releases what hangs on the order, and
+ * frees it. */
+void server_order_drop(struct server *e, struct server_order *o);
+/* Frees the order, which must not be in the list any more. */
+void server_order_free(struct server_order *o);
+
+/* --- call.c --- */
+
+/* One call at a modern server, from its first request to its last. */
+
+/* Sends o->sent, the request of the first round or of a later one. */
+void server_call_send(struct server *e, struct server_order *o);
+/* Sends the same request under a new id. */
+void server_call_again(struct server *e, struct server_order *o);
+/* Takes the attempt off its order, which needs no more of it. The attempt ends
+ * by itself, or is ended 5 s later. */
+void server_call_let_go(struct server *e, struct server_attempt *i);
+
+/* Tells whether the facts say that the request did not reach the server. */
+bool server_call_is_unsent(const struct facts *f);
+/* Tells whether the server refused the request for now and named a time to wait
+ * that is short enough. */
+bool server_call_is_refused_for_now(const struct facts *f);
+/* Sends a later round again if it did not reach the server or was refused for
+ * now: the session cannot, because the call has begun. Returns false if it is
+ * not sent again. */
+bool server_call_retry(struct server *e, struct server_order *o,
+    const struct facts *f);
+
+/* Makes the session renew, to find out anew what the server speaks.
+ * unless_changed: a tool may have given this answer, so the call ran unless
+ * another protocol is found. */
+void server_call_renew(struct server *e, struct server_order *o,
+    struct server_attempt *i, const struct facts *f, bool unless_changed);
+
+/* --- subscription.c --- */
+
+/*
+ * One subscription at the server. It has one open stream at a time, or none.
+ */
+
+/* Returns a new subscription, which the caller frees. o is the order of a
+ * modern client's listen, or NULL. */
+struct subscription *server_subscription_new(struct server_order *o);
+/* Ends its stream, too. fd may be NULL. */
+void server_subscription_free(struct server *e, struct subscription *fd);
+/* Ends its stream only. No next one is due. */
+void server_subscription_end(struct server *e, struct subscription *fd);
+/* Opens a stream by this request, whose id is fd->id. Takes a reference to the
+ * request. No stream may be open. */
+void server_subscription_open(struct server *e, struct subscription *fd,
+    struct frame *request);
+/* Opens a stream for fd->asked, under a new id. */
+void server_subscription_ask(struct server *e, struct subscription *fd);
+/* Its stream is lost: the next one opens later. f may be NULL. */
+void server_subscription_lost(struct server *e, struct subscription *fd,
+    const struct facts *f);
+/* Takes an acknowledgement. Returns false if the stream had one before. */
+bool server_subscription_acknowledged(struct server *e, struct subscription *fd,
+    struct frame *m);
+/* Tells whether there was a gap, once. Everything is then told as changed. */
+bool server_subscription_take_gap(struct subscription *fd);
+/* Tells whether this error may pass. Any other one is final. */
+bool server_subscription_is_passing(const struct facts *f,
+    const struct frame *error);
+/* Tells whether its next stream is due. fd may be NULL. */
+bool server_subscription_is_due(const struct server *e,
+    const struct subscription *fd);
+
+/* What subscriptions tell the session or a modern client's listen. */
+
+/* Returns e->listens. Makes it if there is none. */
+struct listens *server_tell_listens(struct server *e);
+/* Tells the session, or keeps the message until the session's GET is there. */
+void server_tell_session(struct server *e, struct frame *m);
+/* Tells that each list may have changed that this acknowledgement honours: a
+ * client's listen, or the session if o is NULL. */
+void server_tell_lists(struct server *e, struct server_order *o,
+    const struct frame *honours);
+/* Tells the same of one resource; uri is raw JSON. */
+void server_tell_resource(struct server *e, struct server_order *o,
+    struct span uri);
+/* Makes the session renew, because an answer to a listen contradicts a modern
+ * server. Drops o. */
+void server_tell_gone(struct server *e, struct server_order *o);
+
+/* --- resources.c --- */
+
+/* The set of resources that the session wants to hear of. */
+
+/* Returns the place of this resource (raw JSON string) in the list, or the end
+ * of the list. */
+struct uri **server_uris_find(struct listens *l, struct span uri);
+/* Adds a resource at this place, which is the end of the list. The list owns
+ * it. */
+struct uri *server_uris_add(struct listens *l, struct uri **at,
+    struct span uri);
+/* Takes the resource at this place out of the list and frees it, with the list
+ * of orders that wait for it. */
+void server_uris_forget(struct listens *l, struct uri **at);
+/* Notes that this order waits for the resource, or that the order with this
+ * ticket does not wait any more. */
+void server_uris_wait(struct uri *u, const struct server_order *o);
+void server_uris_wait_no_more(struct uri *u, uint64_t ticket);
+/* Writes params.notifications that ask for all resources of the set. */
+void server_uris_ask(const struct listens *l, struct buf *asked);
+/* Tells whether the subscription asked for exactly this URI. */
+bool server_uris_was_asked(const struct subscription *fd, struct span uri);
+/* Marks the resources that this acknowledgement honours. Reads no more URIs
+ * than one subscription may have. */
+void server_uris_honoured(struct listens *l, const struct frame *honours);
+
+/*
+ * The resources that the session subscribes to, as one subscription at the
+ * server.
+ */
+
+/* Tells whether the server declares subscriptions to resources. */
+bool server_set_is_offered(const struct server *e);
+/* Takes a resources/subscribe or resources/unsubscribe of the session. */
+void server_set_subscribe(struct server *e, struct server_order *o);
+/* The server acknowledged fd, which is l->resources or l->successor. */
+void server_set_acknowledged(struct server *e, struct subscription *fd);
+/* Gives up the successor, for this error. */
+void server_set_give_up(struct server *e, struct frame *error);
+/* Tells whether the session wants this notification, which came on fd. */
+bool server_set_wants(const struct server *e, const struct subscription *fd,
+    const struct frame *m);
+/* The open stream may be dead: it will be replaced. */
+void server_set_stale(struct server *e);
+/* Returns a resources/subscribe that waits, or NULL. */
+struct server_order *server_set_waiting(const struct server *e);
+/* The session aborted this resources/subscribe. */
+void server_set_abort(struct server *e, const struct server_order *o);
+/* Tells all orders that wait that the server is gone, and empties the set. */
+void server_set_leave(struct server *e);
+/* Makes the change that is due, or opens the stream that is. */
+void server_set_tick(struct server *e);
+/* Returns when the next change or the next stream of the set is due (monotonic
+ * ms, or ALARM_NEVER). e->listens must be there. */
+int64_t server_set_due(const struct server *e);
+
+/* --- listen.c --- */
+
+/* The subscriptions/listen of a modern client at a modern server. */
+
+/* Sends the client's listen. */
+void server_native_open(struct server *e, struct server_order *o);
+/* Take what comes on the stream of one. */
+void server_native_head(struct server *e, struct subscription *fd,
+    const struct facts *f);
+void server_native_message(struct server *e, struct subscription *fd,
+    const struct facts *f, struct frame *m);
+void server_native_done(struct server *e, struct subscription *fd,
+    const struct facts *f);
+/* Opens the next stream. */
+void server_native_again(struct server *e, struct subscription *fd);
+/* Takes the subscription out of the list and frees it. */
+void server_native_drop(struct server *e, struct subscription *fd);
+
+/*
+ * The session's GET stream at a modern server, and what comes on subscriptions.
+ */
+
+/* Takes the session's GET. */
+void server_listen_open(struct server *e, struct server_order *o);
+/* The session aborted its GET, a resources/subscribe, or a modern client's
+ * listen. The caller ends the order. */
+void server_listen_close(struct server *e, struct server_order *o);
+/* Ends all subscriptions, because the session begins anew. */
+void server_listen_leave(struct server *e);
+/* Take what comes of attempts FOR_LISTEN. */
+void server_listen_head(struct server *e, struct server_attempt *i,
+    const struct facts *f);
+void server_listen_message(struct server *e, struct server_attempt *i,
+    const struct facts *f, struct frame *m);
+void server_listen_done(struct server *e, struct server_attempt *i,
+    const struct facts *f);
+/* Opens the streams that are due. */
+void server_listen_tick(struct server *e);
+
+/* --- input_required.c --- */
+
+/*
+ * The questions of a modern server that have to be answered before the server
+ * answers a call.
+ */
+
+/* Asks the client what this input_required result wants to know. When all is
+ * answered, server_call_send() sends the next round. */
+void server_inputs_ask(struct server *e, struct server_order *o,
+    struct frame *result);
+/* Takes an answer of the client. Returns false if it answers no open question.
+ */
+bool server_inputs_answer(struct server *e, struct frame *answer);
+/* Releases the questions of a call. tell: open ones are cancelled at the
+ * client. */
+void server_inputs_end(struct server *e, struct server_order *o, bool tell);
+/* Fails the call because stdin has ended and the client can answer no more. */
+void server_inputs_eof(struct server *e, struct server_order *o);
+/* Fails the call because the time for the answers is over. */
+void server_inputs_expire(struct server *e, struct server_order *o);
+#ifdef MCPSPLICE_SANE
+/* See server_sane. */
+void server_inputs_sane(const struct server *e);
+#endif
+
+/* --- modern.c --- */
+
+/* The session's orders at a modern server, from their begin to their end. */
+
+/* The session begins anew: ends what cannot go on. */
+void server_modern_leave(struct server *e);
+/* Takes an order of the session; initialize is detect.c's. */
+void server_modern_send(struct server *e, struct server_order *o);
+/* The session aborted the order. The caller ends it. */
+void server_modern_abort(struct server *e, struct server_order *o);
+/* Takes the head of an attempt FOR_CALL. */
+void server_modern_head(struct server *e, struct server_attempt *i,
+    const struct facts *f);
+/* Takes the end of an attempt FOR_CALL or FOR_TOOLS. */
+void server_modern_done(struct server *e, struct server_attempt *i,
+    const struct facts *f);
+/* Sends and ends what is due. */
+void server_modern_tick(struct server *e);
+
+/* What the session is told of the answers of a modern server. */
+
+/* Takes a message of an attempt FOR_CALL or FOR_TOOLS. */
+void server_answer_message(struct server *e, struct server_attempt *i,
+    const struct facts *f, struct frame *m);
+
+/* --- sse2024.c --- */
+
+/* HTTP+SSE of 2024-11-05: the stream, and the session's orders. */
+
+/* Orders the stream and returns its attempt. server_detect_stream() hears
+ * whether it names an endpoint. */
+struct server_attempt *server_sse2024_open(struct server *e);
+void server_sse2024_close(struct server *e);
+/* Closes the stream, and tells the orders under way on it. */
+void server_sse2024_leave(struct server *e);
+/* Tells whether the stream has named an endpoint. */
+bool server_sse2024_ready(const struct server *e);
+/* Takes an order of the session; an initialize only when there is an endpoint.
+ */
+void server_sse2024_send(struct server *e, struct server_order *o);
+/* The session aborted the order. The caller ends it. */
+void server_sse2024_abort(struct server *e, struct server_order *o);
+/* The stream brought a message, or a POST was taken: the time of silence begins
+ * anew. */
+void server_sse2024_heard(struct server *e);
+/* Ends the orders that wait for an answer if the stream was silent for too
+ * long. */
+void server_sse2024_tick(struct server *e);
+
+/* --- detect.c --- */
+
+/* Detection: which era and which transport the server speaks. */
+
+/* Begins detection for an initialize of the session; discovered is as in struct
+ * order. */
+void server_detect_begin(struct server *e, struct server_order *o,
+    struct frame *discovered);
+/* Ends detection, if any is under way. */
+void server_detect_end(struct server *e);
+/* Take what comes of attempts FOR_INITIALIZE and FOR_DISCOVER. */
+void server_detect_head(struct server *e, struct server_attempt *i,
+    const struct facts *f);
+void server_detect_message(struct server *e, struct server_attempt *i,
+    const struct facts *f, struct frame *m);
+void server_detect_done(struct server *e, struct server_attempt *i,
+    const struct facts *f);
+/* Takes the endpoint event that came as the answer to such a POST. */
+void server_detect_endpoint(struct server *e, struct server_attempt *i,
+    bool ok);
+/* Tells detection that the stream of HTTP+SSE has its endpoint (f NULL), or
+ * that it will have none, for the reason that the facts give. */
+void server_detect_stream(struct server *e, const struct facts *f);
+/* Takes a refusal of initialize (m NULL: one without a message). Returns
+ * whether it names a revision to try instead: the order has the initialize for
+ * that now, once, and the caller sends it. */
+bool server_detect_offer(struct server *e, const struct facts *f,
+    const struct frame *m);
+/* Tells detection that initialize was answered on the stream. */
+void server_detect_answered(struct server *e);
+/* Tells detection that this attempt waits for the user to sign in, or does not
+ * wait any more. */
+void server_detect_user(struct server *e, const struct server_attempt *i,
+    bool waits);
+/* Gives up the wait for an endpoint if its time is over. */
+void server_detect_tick(struct server *e);
+
+/* --- sse2024_in.c --- */
+
+/* What comes of the exchanges of HTTP+SSE: attempts FOR_STREAM and FOR_POST. */
+
+/* Takes the endpoint event of an attempt FOR_STREAM. ok: it is on the same
+ * origin. */
+void server_sse2024_in_endpoint(struct server *e, struct server_attempt *i,
+    bool ok);
+/* Take the messages and the end of an attempt. Its head says nothing. */
+void server_sse2024_in_message(struct server *e, struct server_attempt *i,
+    const struct facts *f, struct frame *m);
+void server_sse2024_in_done(struct server *e, struct server_attempt *i,
+    const struct facts *f);
+
+/* --- invariants.c --- */
+
+/*
+ * The invariants of core/server, which the head of state.h lists. They are
+ * checked at the end of each step in builds with MCPSPLICE_SANE.
+ */
+
+#ifdef MCPSPLICE_SANE
+/* Aborts the process if an invariant does not hold. */
+void server_sane(const struct server *e);
+#else
+#define server_sane(e) ((void)(e))
+#endif
+
+#endif
