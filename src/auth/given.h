@@ -6,7 +6,7 @@
 #ifndef MCPSPLICE_AUTH_GIVEN_H
 #define MCPSPLICE_AUTH_GIVEN_H
 
-#include "core/exchange/credentials.h"
+#include "core/exchange/order.h"
 
 struct given;
 

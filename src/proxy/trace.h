@@ -11,7 +11,7 @@
 #define MCPSPLICE_PROXY_TRACE_H
 
 #include "core/chain.h"
-#include "core/exchange/credentials.h"
+#include "core/exchange/order.h"
 
 struct trace;
 

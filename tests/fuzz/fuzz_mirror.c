@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/codec.h"
-#include "core/era/mirror_value.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 #include "fuzz/fuzz.h"

@@ -74,7 +74,7 @@
 #include "base/alarm.h"
 #include "base/hash.h"
 #include "core/client/client.h"
-#include "core/exchange/kept.h"
+#include "core/exchange/facts.h"
 #include "core/wire/json.h"
 
 enum {

@@ -1,9 +1,10 @@
-/* Copies of facts. */
+/* Copies of facts, and messages that are kept. */
 #include "config.h"
 
 #include "core/exchange/facts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct kept_facts *
 facts_keep(const struct facts *f)
@@ -35,4 +36,28 @@ facts_free(struct kept_facts *k)
 		return;
 	buf_free(&k->bytes);
 	free(k);
+}
+
+/* --- messages that are kept --- */
+
+bool
+kept_add(struct kept *k, struct frame *m, size_t max, size_t max_bytes)
+{
+	size_t size = frame_size(m) + sizeof *k->list;
+
+	if ((max > 0 && k->n == max) || k->bytes + size > max_bytes)
+		return false;
+	k->list = xrealloc(k->list, (k->n + 1) * sizeof *k->list);
+	k->list[k->n++] = frame_ref(m);
+	k->bytes += size;
+	return true;
+}
+
+void
+kept_clear(struct kept *k)
+{
+	while (k->n > 0)
+		frame_unref(k->list[--k->n]);
+	free(k->list);
+	memset(k, 0, sizeof *k);
 }

@@ -1,7 +1,9 @@
-/* What happened to one exchange, as plain values. */
+/* What happened to one exchange, as plain values; and what is kept: copies of
+ * facts, and messages. */
 #ifndef MCPSPLICE_CORE_EXCHANGE_FACTS_H
 #define MCPSPLICE_CORE_EXCHANGE_FACTS_H
 
+#include "base/frame.h"
 #include "base/mem.h"
 
 enum verb { VERB_POST, VERB_GET, VERB_DELETE };
@@ -100,5 +102,17 @@ struct kept_facts {
 struct kept_facts *facts_keep(const struct facts *f);
 /* NULL is fine. */
 void facts_free(struct kept_facts *k);
+
+/* Messages that are kept, in their order, until somebody may hear them. */
+struct kept {
+	struct frame **list;
+	size_t n, bytes; /* bytes: of memory */
+};
+
+/* Keeps a reference to the message, unless more than max messages (0: any
+ * number) or more than max_bytes would be kept: then returns false. */
+bool kept_add(struct kept *k, struct frame *m, size_t max, size_t max_bytes);
+/* Releases all messages. */
+void kept_clear(struct kept *k);
 
 #endif

@@ -8,6 +8,20 @@
 #include "base/headers.h"
 #include "core/exchange/verdict.h"
 
+/* The credentials of the exchanges with the server, as they are now. auth keeps
+ * them up to date, and transport borrows them; they go to the server's own
+ * origin only. */
+struct credentials {
+	struct headers headers;
+	uint64_t version; /* changes with the headers */
+	uint64_t stamp;   /* tells one token from the next; 0: there is none */
+	int64_t until;    /* an exchange that begins before this time (monotonic
+			   * ms) takes them; a later one has to ask */
+	bool bound;       /* to a key: each request needs a proof of its own */
+	bool early;       /* the token has expired, and no better one was asked
+			   * for because the server's address is not known */
+};
+
 struct order {
 	uint64_t ticket;
 	enum verb verb;

@@ -17,7 +17,7 @@
 
 #include "base/bounds.h"
 #include "core/exchange/error_text.h"
-#include "core/exchange/fault_table.h"
+#include "core/exchange/fault.h"
 #include "core/exchange/loss_phrases.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"

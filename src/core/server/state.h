@@ -58,7 +58,7 @@
 
 #include "base/alarm.h"
 #include "base/hash.h"
-#include "core/exchange/kept.h"
+#include "core/exchange/facts.h"
 #include "core/server/server.h"
 #include "core/wire/msg.h"
 

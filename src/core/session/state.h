@@ -56,7 +56,7 @@
 #include "base/bounds.h"
 #include "core/era/era.h"
 #include "core/exchange/backoff.h"
-#include "core/exchange/kept.h"
+#include "core/exchange/facts.h"
 #include "core/session/call_table.h"
 #include "core/session/session.h"
 #include "core/session/tools.h"

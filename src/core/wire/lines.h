@@ -8,6 +8,7 @@
 #define MCPSPLICE_CORE_WIRE_LINES_H
 
 #include "base/frame.h"
+#include "base/mem.h"
 
 struct lines;
 

@@ -7,7 +7,7 @@
 #ifndef MCPSPLICE_PROXY_TRANSPORT_STREAMABLE_H
 #define MCPSPLICE_PROXY_TRANSPORT_STREAMABLE_H
 
-#include "core/exchange/credentials.h"
+#include "core/exchange/order.h"
 #include "core/stage.h"
 #include "io/http.h"
 

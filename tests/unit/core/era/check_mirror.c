@@ -13,7 +13,6 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "core/era/mirror_value.h"
 #include "core/wire/msg.h"
 #include "unit/unit.h"
 
