@@ -98,8 +98,9 @@ client_question_over(struct client *e, struct span id)
 		client_move(e, r, &e->asking);
 }
 
-bool
-client_park_is_full(const struct client *e)
+/* Are as many requests parked, or about to be, as there may be? */
+static bool
+park_is_full(const struct client *e)
 {
 	return e->parked.n + e->collecting.n >= BOUND_PARKED;
 }
@@ -123,7 +124,7 @@ turned_down(const struct client *e, const struct request *r,
 	else if (client_count_questions(e, r) < BOUND_ASKED &&
 	    bytes_asked(e, r) + f->text.n <= BOUND_ASKED_BYTES &&
 	    bytes_asked(e, NULL) + f->text.n <= BOUND_ASKED_ALL_BYTES &&
-	    (r->in != &e->asking || !client_park_is_full(e)))
+	    (r->in != &e->asking || !park_is_full(e)))
 		return NULL;
 	return client_fault(e, f, id);
 }
@@ -151,8 +152,10 @@ client_question(struct client *e, struct request *r, struct frame *f,
 	}
 }
 
-struct frame *
-client_take_guessed(struct client *e, const struct request *r)
+/* Removes the first question that was guessed to be of r and that the client
+ * has not seen. Returns its frame, owned by the caller; NULL: there is none. */
+static struct frame *
+take_guessed(struct client *e, const struct request *r)
 {
 	struct question **at = &e->questions;
 	struct frame *f;
@@ -351,7 +354,7 @@ park_urls(struct client *e, struct request *r, struct frame *error)
 	    add_urls(&requests, list) == 0) {
 		buf_free(&requests);
 		return false;
-	} else if (client_park_is_full(e)) {
+	} else if (park_is_full(e)) {
 		client_fail(e, r->frame, FAULT_HELD_FULL);
 		client_drop(e, r);
 	} else {
@@ -376,7 +379,7 @@ hand_on(struct client *e, struct request *r)
 		return;
 	client_move(e, r, &e->running);
 	while ((other = client_likely_owner(e)) != NULL &&
-	    (f = client_take_guessed(e, r)) != NULL) {
+	    (f = take_guessed(e, r)) != NULL) {
 		client_question(e, other, f, true);
 		frame_unref(f);
 	}

@@ -15,13 +15,14 @@
 /* --- resources that are watched --- */
 
 /*
- * Watches resources at a legacy server: each has one subscription for as long
- * as a listen wants it. At most one of subscribe and unsubscribe is under way
- * for a resource, as two may arrive in either order.
+ * Resources at a legacy server: each has one subscription for as long as a
+ * listen wants it. At most one of subscribe and unsubscribe is under way for a
+ * resource, as two may arrive in either order.
  */
 
-void
-client_uri_forget(struct client *e, struct uri *u)
+/* Frees u. No listen may want it, and no request for it may be under way. */
+static void
+uri_forget(struct client *e, struct uri *u)
 {
 	struct uri **at = &e->uris;
 
@@ -35,8 +36,9 @@ client_uri_forget(struct client *e, struct uri *u)
 	free(u);
 }
 
-void
-client_uri_send(struct client *e, struct uri *u, bool on)
+/* Sends resources/subscribe (on) or resources/unsubscribe for u. */
+static void
+uri_send(struct client *e, struct uri *u, bool on)
 {
 	char *params = xasprintf("{\"uri\":%s}", u->raw);
 
@@ -48,20 +50,23 @@ client_uri_send(struct client *e, struct uri *u, bool on)
 	free(params);
 }
 
-void
-client_uri_release(struct client *e, struct uri *u)
+/* One listen no longer wants u. If it was the last one, u is unsubscribed, or
+ * freed if it was never subscribed. */
+static void
+uri_release(struct client *e, struct uri *u)
 {
 	if (--u->refs > 0)
 		return;
 	if (u->state == URI_NEW)
-		client_uri_forget(e, u);
+		uri_forget(e, u);
 	else if (u->state == URI_ON && !e->ended)
-		client_uri_send(e, u, false);
+		uri_send(e, u, false);
 }
 
-/* The one with this text, raw; NULL when they are too many, or too long. */
-struct uri *
-client_uri_get(struct client *e, struct span raw)
+/* Returns the resource with this URI, a JSON string; makes it if there is
+ * none. NULL: there are too many, or their URIs are too long. */
+static struct uri *
+uri_get(struct client *e, struct span raw)
 {
 	uint64_t hash = msg_id_hash(raw);
 	struct uri *u;
@@ -108,7 +113,7 @@ listen_drop(struct client *e, struct listen **at, bool release)
 	*at = l->next;
 	e->n_listens--;
 	for (i = 0; release && i < l->n_uris; i++)
-		client_uri_release(e, l->uris[i]);
+		uri_release(e, l->uris[i]);
 	kept_clear(&l->early);
 	free(l->uris);
 	client_drop(e, l->request);
@@ -127,7 +132,7 @@ client_listen_free(struct client *e)
 	while (e->listens != NULL)
 		listen_drop(e, &e->listens, false);
 	while (e->uris != NULL)
-		client_uri_forget(e, e->uris);
+		uri_forget(e, e->uris);
 }
 
 struct frame *
@@ -259,7 +264,7 @@ add_uris(struct client *e, struct listen *l, struct span list)
 			continue;
 		if (n++ == BOUND_WATCHED)
 			return false;
-		u = client_uri_get(e, value);
+		u = uri_get(e, value);
 		if (u == NULL)
 			return false;
 		if (has_uri(l, u))
@@ -340,7 +345,7 @@ client_listen(struct client *e, struct request *r)
 	}
 	for (i = 0; i < l->n_uris; i++)
 		if (l->uris[i]->state == URI_NEW)
-			client_uri_send(e, l->uris[i], true);
+			uri_send(e, l->uris[i], true);
 	acknowledge_if_ready(e, l);
 }
 
@@ -364,9 +369,9 @@ uri_settled(struct client *e, struct uri *u, bool on)
 	if (u->refs > 0)
 		return;
 	if (on && !e->ended)
-		client_uri_send(e, u, false);
+		uri_send(e, u, false);
 	else
-		client_uri_forget(e, u);
+		uri_forget(e, u);
 }
 
 void
@@ -380,9 +385,9 @@ client_subscribed(struct client *e, struct request *r,
 	if (!off)
 		uri_settled(e, u, answer->kind == FRAME_RESULT);
 	else if (u->refs > 0)
-		client_uri_send(e, u, true);
+		uri_send(e, u, true);
 	else
-		client_uri_forget(e, u);
+		uri_forget(e, u);
 }
 
 /* --- the stream --- */
@@ -392,7 +397,7 @@ without_wishes(struct client *e, struct listen *l)
 {
 	memset(l->families, 0, sizeof l->families);
 	while (l->n_uris > 0)
-		client_uri_release(e, l->uris[--l->n_uris]);
+		uri_release(e, l->uris[--l->n_uris]);
 	l->pending = 0;
 }
 
@@ -526,7 +531,7 @@ give_up(struct client *e, struct listen *l)
 			continue;
 		}
 		remove_uri(l, u);
-		client_uri_release(e, u);
+		uri_release(e, u);
 	}
 	l->pending = 0;
 	acknowledge(e, l);

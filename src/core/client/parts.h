@@ -118,21 +118,6 @@ struct frame *client_discover_answer(struct frame *discovered, struct span id);
 /* --- listen.c --- */
 
 /*
- * The resources that listens watch at a legacy server.
- */
-
-/* Returns the resource with this URI, a JSON string; makes it if there is none.
- * NULL: there are too many, or their URIs are too long. */
-struct uri *client_uri_get(struct client *e, struct span raw);
-/* Sends resources/subscribe (on) or resources/unsubscribe for u. */
-void client_uri_send(struct client *e, struct uri *u, bool on);
-/* One listen no longer wants u. If it was the last one, u is unsubscribed, or
- * freed if it was never subscribed. */
-void client_uri_release(struct client *e, struct uri *u);
-/* Frees u. No listen may want it, and no request for it may be under way. */
-void client_uri_forget(struct client *e, struct uri *u);
-
-/*
  * subscriptions/listen, played for a legacy server.
  */
 
@@ -196,9 +181,6 @@ void client_send_native(struct client *e, struct frame *f);
  * and r is only the likely owner. */
 void client_question(struct client *e, struct request *r, struct frame *f,
     bool guessed);
-/* Removes the first question that was guessed to be of r and that the client
- * has not seen. Returns its frame, owned by the caller; NULL: there is none. */
-struct frame *client_take_guessed(struct client *e, const struct request *r);
 /* Returns the request that a question on no request's stream most likely
  * belongs to; NULL: there is none. */
 struct request *client_likely_owner(const struct client *e);
@@ -210,8 +192,6 @@ void client_question_over(struct client *e, struct span id);
  * refusal. */
 void client_refuse_questions(struct client *e, struct request *r);
 
-/* Are as many requests parked, or about to be, as there may be? */
-bool client_park_is_full(const struct client *e);
 /* Returns the parked request that the client sent with this id; NULL: there is
  * none. */
 struct request *client_parked(const struct client *e, struct span id);

@@ -42,8 +42,9 @@ server_facts_gone(bool ran)
 
 /* --- actions --- */
 
-void
-server_post(struct server *e, enum event_kind kind, uint64_t ticket)
+/* Queues an event of which there is nothing to say but its kind and ticket. */
+static void
+post(struct server *e, enum event_kind kind, uint64_t ticket)
 {
 	events_add(&e->events,
 	    &(struct event){ .kind = kind, .ticket = ticket });
@@ -140,7 +141,7 @@ server_attempt_new(struct server *e, enum purpose purpose,
 	i->next = e->attempts;
 	e->attempts = i;
 	hash_add(&e->attempt_table, &i->by_ticket, i->ticket);
-	server_post(e, ACTION_SEND, i->ticket);
+	post(e, ACTION_SEND, i->ticket);
 	return i;
 }
 
@@ -171,7 +172,7 @@ server_attempt_end(struct server *e, struct server_attempt *i)
 	server_attempt_drop(e, i);
 	i->order = NULL;
 	if (i->ordered)
-		server_post(e, ACTION_ABORT, i->ticket);
+		post(e, ACTION_ABORT, i->ticket);
 }
 
 struct server_attempt *

@@ -44,8 +44,9 @@ server_native_open(struct server *e, struct server_order *o)
 	server_subscription_open(e, fd, o->body);
 }
 
-void
-server_native_drop(struct server *e, struct subscription *fd)
+/* Takes the subscription out of the list and frees it. */
+static void
+native_drop(struct server *e, struct subscription *fd)
 {
 	struct subscription **at = &e->listens->natives;
 
@@ -55,8 +56,9 @@ server_native_drop(struct server *e, struct subscription *fd)
 	server_subscription_free(e, fd);
 }
 
-void
-server_native_again(struct server *e, struct subscription *fd)
+/* Opens the next stream. */
+static void
+native_again(struct server *e, struct subscription *fd)
 {
 	struct frame *request;
 
@@ -72,7 +74,7 @@ finish(struct server *e, struct subscription *fd, const struct facts *f)
 {
 	struct server_order *o = fd->order;
 
-	server_native_drop(e, fd);
+	native_drop(e, fd);
 	server_order_tell_done(e, o, f);
 }
 
@@ -81,7 +83,7 @@ gone(struct server *e, struct subscription *fd)
 {
 	struct server_order *o = fd->order;
 
-	server_native_drop(e, fd);
+	native_drop(e, fd);
 	server_tell_gone(e, o);
 }
 
@@ -149,9 +151,9 @@ tell_changes(struct server *e, struct subscription *fd)
 
 /* --- what comes for it --- */
 
-void
-server_native_head(struct server *e, struct subscription *fd,
-    const struct facts *f)
+/* Take what comes on the stream of one. */
+static void
+native_head(struct server *e, struct subscription *fd, const struct facts *f)
 {
 	if (fd->begun)
 		return;
@@ -240,9 +242,9 @@ native_refused(struct server *e, struct subscription *fd, const struct facts *f,
 	}
 }
 
-void
-server_native_message(struct server *e, struct subscription *fd,
-    const struct facts *f, struct frame *m)
+static void
+native_message(struct server *e, struct subscription *fd, const struct facts *f,
+    struct frame *m)
 {
 	if (m->kind == FRAME_NOTIFICATION)
 		native_notified(e, fd, f, m);
@@ -253,9 +255,8 @@ server_native_message(struct server *e, struct subscription *fd,
 }
 
 /* The session judges a refusal that came before anything was told. */
-void
-server_native_done(struct server *e, struct subscription *fd,
-    const struct facts *f)
+static void
+native_done(struct server *e, struct subscription *fd, const struct facts *f)
 {
 	if (!fd->answered && server_belief_listen_contradicts(e, f, NULL))
 		gone(e, fd);
@@ -340,7 +341,7 @@ server_listen_open(struct server *e, struct server_order *o)
 
 	buf_init(&asked, 0);
 	lists = add_lists(e, &asked);
-	if (!lists && !server_set_is_offered(e)) {
+	if (!lists && !server_resources_is_offered(e)) {
 		refuse_get(e, o);
 		buf_free(&asked);
 		return;
@@ -366,7 +367,7 @@ detach(struct server *e)
 	l->get = NULL;
 	if (l->lists != NULL)
 		server_subscription_end(e, l->lists);
-	server_set_stale(e);
+	server_resources_stale(e);
 }
 
 void
@@ -383,11 +384,11 @@ server_listen_close(struct server *e, struct server_order *o)
 	}
 	for (fd = l->natives; fd != NULL; fd = fd->next) {
 		if (fd->order == o) {
-			server_native_drop(e, fd);
+			native_drop(e, fd);
 			return;
 		}
 	}
-	server_set_abort(e, o);
+	server_resources_abort(e, o);
 }
 
 /* --- what a subscription of the session brings --- */
@@ -399,7 +400,7 @@ contradicted(struct server *e, struct subscription *fd)
 {
 	struct listens *l = e->listens;
 	struct server_order *o = l->get != NULL ? l->get :
-						  server_set_waiting(e);
+						  server_resources_waiting(e);
 
 	if (o == NULL) {
 		/* There is no order that could tell the session. */
@@ -410,7 +411,7 @@ contradicted(struct server *e, struct subscription *fd)
 	if (o == l->get)
 		l->get = NULL;
 	else
-		server_set_abort(e, o);
+		server_resources_abort(e, o);
 	server_tell_gone(e, o);
 }
 
@@ -432,7 +433,7 @@ refused(struct server *e, struct subscription *fd, const struct facts *f,
 		    "(%ld)",
 		    e->config.host, msg_error_code(error));
 		if (fd == l->successor)
-			server_set_give_up(e, error);
+			server_resources_give_up(e, error);
 	}
 }
 
@@ -442,7 +443,7 @@ acknowledged(struct server *e, struct subscription *fd, struct frame *m)
 	if (!server_subscription_acknowledged(e, fd, m))
 		return;
 	if (fd != e->listens->lists) {
-		server_set_acknowledged(e, fd);
+		server_resources_acknowledged(e, fd);
 		return;
 	}
 	if (server_subscription_take_gap(fd))
@@ -466,7 +467,7 @@ notified(struct server *e, struct subscription *fd, struct frame *m)
 		acknowledged(e, fd, m);
 		return;
 	}
-	if (fd != e->listens->lists && !server_set_wants(e, fd, m))
+	if (fd != e->listens->lists && !server_resources_wants(e, fd, m))
 		return;
 	told = era_notification_to_legacy(m);
 	server_tell_session(e, told);
@@ -482,7 +483,7 @@ server_listen_head(struct server *e, struct server_attempt *i,
 	struct subscription *fd = subscription_of(e, i);
 
 	if (fd != NULL && fd->order != NULL)
-		server_native_head(e, fd, f);
+		native_head(e, fd, f);
 }
 
 void
@@ -497,7 +498,7 @@ server_listen_message(struct server *e, struct server_attempt *i,
 		server_log(e, LEVEL_DEBUG,
 		    "a request came on a subscription stream: dropped");
 	else if (fd->order != NULL)
-		server_native_message(e, fd, f, m);
+		native_message(e, fd, f, m);
 	else if (m->kind == FRAME_NOTIFICATION)
 		notified(e, fd, m);
 	else if (m->kind == FRAME_ERROR)
@@ -516,7 +517,7 @@ server_listen_done(struct server *e, struct server_attempt *i,
 		return;
 	fd->attempt = NULL;
 	if (fd->order != NULL)
-		server_native_done(e, fd, f);
+		native_done(e, fd, f);
 	else if (server_belief_listen_contradicts(e, f, NULL))
 		contradicted(e, fd);
 	else
@@ -533,12 +534,12 @@ server_listen_tick(struct server *e)
 
 	if (l == NULL)
 		return;
-	server_set_tick(e);
+	server_resources_tick(e);
 	if (server_subscription_is_due(e, l->lists))
 		server_subscription_ask(e, l->lists);
 	for (fd = l->natives; fd != NULL; fd = fd->next)
 		if (server_subscription_is_due(e, fd))
-			server_native_again(e, fd);
+			native_again(e, fd);
 }
 
 /* The orders that still wait learn that the server is gone, and the session
@@ -555,10 +556,10 @@ server_listen_leave(struct server *e)
 		server_order_tell_gone(e, l->get, false);
 	while (l->natives != NULL) {
 		o = l->natives->order;
-		server_native_drop(e, l->natives);
+		native_drop(e, l->natives);
 		server_order_tell_gone(e, o, false);
 	}
-	server_set_leave(e);
+	server_resources_leave(e);
 	server_subscription_free(e, l->lists);
 	server_subscription_free(e, l->resources);
 	server_subscription_free(e, l->successor);

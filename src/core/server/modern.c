@@ -469,8 +469,8 @@ send_request(struct server *e, struct server_order *o)
 	} here[] = {
 		{ "ping", answer_ping },
 		{ "logging/setLevel", set_level },
-		{ "resources/subscribe", server_set_subscribe },
-		{ "resources/unsubscribe", server_set_subscribe },
+		{ "resources/subscribe", server_resources_subscribe },
+		{ "resources/unsubscribe", server_resources_subscribe },
 		{ "subscriptions/listen", answer_listen },
 	};
 	size_t i;

@@ -26,8 +26,6 @@ struct facts server_facts_gone(bool ran);
 
 /* --- act.c: actions --- */
 
-/* Queues an event of which there is nothing to say but its kind and ticket. */
-void server_post(struct server *e, enum event_kind kind, uint64_t ticket);
 /* Logs a decision. The text is cut at 511 bytes. */
 void server_log(struct server *e, enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -260,59 +258,35 @@ void server_tell_gone(struct server *e, struct server_order *o);
 
 /* --- resources.c --- */
 
-/* The set of resources that the session wants to hear of. */
-
-/* Returns the place of this resource (raw JSON string) in the list, or the end
- * of the list. */
-struct uri **server_uris_find(struct listens *l, struct span uri);
-/* Adds a resource at this place, which is the end of the list. The list owns
- * it. */
-struct uri *server_uris_add(struct listens *l, struct uri **at,
-    struct span uri);
-/* Takes the resource at this place out of the list and frees it, with the list
- * of orders that wait for it. */
-void server_uris_forget(struct listens *l, struct uri **at);
-/* Notes that this order waits for the resource, or that the order with this
- * ticket does not wait any more. */
-void server_uris_wait(struct uri *u, const struct server_order *o);
-void server_uris_wait_no_more(struct uri *u, uint64_t ticket);
-/* Writes params.notifications that ask for all resources of the set. */
-void server_uris_ask(const struct listens *l, struct buf *asked);
-/* Tells whether the subscription asked for exactly this URI. */
-bool server_uris_was_asked(const struct subscription *fd, struct span uri);
-/* Marks the resources that this acknowledgement honours. Reads no more URIs
- * than one subscription may have. */
-void server_uris_honoured(struct listens *l, const struct frame *honours);
-
 /*
  * The resources that the session subscribes to, as one subscription at the
  * server.
  */
 
 /* Tells whether the server declares subscriptions to resources. */
-bool server_set_is_offered(const struct server *e);
+bool server_resources_is_offered(const struct server *e);
 /* Takes a resources/subscribe or resources/unsubscribe of the session. */
-void server_set_subscribe(struct server *e, struct server_order *o);
+void server_resources_subscribe(struct server *e, struct server_order *o);
 /* The server acknowledged fd, which is l->resources or l->successor. */
-void server_set_acknowledged(struct server *e, struct subscription *fd);
+void server_resources_acknowledged(struct server *e, struct subscription *fd);
 /* Gives up the successor, for this error. */
-void server_set_give_up(struct server *e, struct frame *error);
+void server_resources_give_up(struct server *e, struct frame *error);
 /* Tells whether the session wants this notification, which came on fd. */
-bool server_set_wants(const struct server *e, const struct subscription *fd,
-    const struct frame *m);
+bool server_resources_wants(const struct server *e,
+    const struct subscription *fd, const struct frame *m);
 /* The open stream may be dead: it will be replaced. */
-void server_set_stale(struct server *e);
+void server_resources_stale(struct server *e);
 /* Returns a resources/subscribe that waits, or NULL. */
-struct server_order *server_set_waiting(const struct server *e);
+struct server_order *server_resources_waiting(const struct server *e);
 /* The session aborted this resources/subscribe. */
-void server_set_abort(struct server *e, const struct server_order *o);
+void server_resources_abort(struct server *e, const struct server_order *o);
 /* Tells all orders that wait that the server is gone, and empties the set. */
-void server_set_leave(struct server *e);
+void server_resources_leave(struct server *e);
 /* Makes the change that is due, or opens the stream that is. */
-void server_set_tick(struct server *e);
+void server_resources_tick(struct server *e);
 /* Returns when the next change or the next stream of the set is due (monotonic
  * ms, or ALARM_NEVER). e->listens must be there. */
-int64_t server_set_due(const struct server *e);
+int64_t server_resources_due(const struct server *e);
 
 /* --- listen.c --- */
 
@@ -320,17 +294,6 @@ int64_t server_set_due(const struct server *e);
 
 /* Sends the client's listen. */
 void server_native_open(struct server *e, struct server_order *o);
-/* Take what comes on the stream of one. */
-void server_native_head(struct server *e, struct subscription *fd,
-    const struct facts *f);
-void server_native_message(struct server *e, struct subscription *fd,
-    const struct facts *f, struct frame *m);
-void server_native_done(struct server *e, struct subscription *fd,
-    const struct facts *f);
-/* Opens the next stream. */
-void server_native_again(struct server *e, struct subscription *fd);
-/* Takes the subscription out of the list and frees it. */
-void server_native_drop(struct server *e, struct subscription *fd);
 
 /*
  * The session's GET stream at a modern server, and what comes on subscriptions.

@@ -25,8 +25,10 @@
  * each. It is a list, searched by hash: the set is small.
  */
 
-struct uri **
-server_uris_find(struct listens *l, struct span uri)
+/* Returns the place of this resource (raw JSON string) in the list, or the end
+ * of the list. */
+static struct uri **
+uris_find(struct listens *l, struct span uri)
 {
 	uint64_t hash = msg_id_hash(uri);
 	struct uri **at;
@@ -39,8 +41,10 @@ server_uris_find(struct listens *l, struct span uri)
 	return at;
 }
 
-struct uri *
-server_uris_add(struct listens *l, struct uri **at, struct span uri)
+/* Adds a resource at this place, which is the end of the list. The list owns
+ * it. */
+static struct uri *
+uris_add(struct listens *l, struct uri **at, struct span uri)
 {
 	struct uri *u = xcalloc(1, sizeof *u);
 
@@ -52,8 +56,10 @@ server_uris_add(struct listens *l, struct uri **at, struct span uri)
 	return u;
 }
 
-void
-server_uris_forget(struct listens *l, struct uri **at)
+/* Takes the resource at this place out of the list and frees it, with the list
+ * of orders that wait for it. */
+static void
+uris_forget(struct listens *l, struct uri **at)
 {
 	struct uri *u = *at;
 	struct waiter *w;
@@ -69,8 +75,9 @@ server_uris_forget(struct listens *l, struct uri **at)
 	free(u);
 }
 
-void
-server_uris_wait(struct uri *u, const struct server_order *o)
+/* Notes that this order waits for the resource. */
+static void
+uris_wait(struct uri *u, const struct server_order *o)
 {
 	struct waiter *w = xcalloc(1, sizeof *w);
 
@@ -79,8 +86,9 @@ server_uris_wait(struct uri *u, const struct server_order *o)
 	u->waiters = w;
 }
 
-void
-server_uris_ask(const struct listens *l, struct buf *asked)
+/* Writes params.notifications that ask for all resources of the set. */
+static void
+uris_ask(const struct listens *l, struct buf *asked)
 {
 	const struct uri *u;
 
@@ -94,8 +102,10 @@ server_uris_ask(const struct listens *l, struct buf *asked)
 	buf_adds(asked, "]}");
 }
 
-void
-server_uris_honoured(struct listens *l, const struct frame *honours)
+/* Marks the resources that this acknowledgement honours. Reads no more URIs
+ * than one subscription may have. */
+static void
+uris_honoured(struct listens *l, const struct frame *honours)
 {
 	struct span all = json_get(honours->params, "notifications");
 	struct span list = json_get(all, "resourceSubscriptions"), key, value;
@@ -109,14 +119,15 @@ server_uris_honoured(struct listens *l, const struct frame *honours)
 	while (n++ < BOUND_SUBSCRIBED && json_next(list, &at, &key, &value)) {
 		if (json_kind(value) != '"')
 			continue;
-		u = *server_uris_find(l, value);
+		u = *uris_find(l, value);
 		if (u != NULL)
 			u->honoured = true;
 	}
 }
 
-bool
-server_uris_was_asked(const struct subscription *fd, struct span uri)
+/* Tells whether the subscription asked for exactly this URI. */
+static bool
+uris_was_asked(const struct subscription *fd, struct span uri)
 {
 	struct span list = json_get(buf_span(&fd->asked),
 	    "resourceSubscriptions");
@@ -129,8 +140,9 @@ server_uris_was_asked(const struct subscription *fd, struct span uri)
 	return false;
 }
 
-void
-server_uris_wait_no_more(struct uri *u, uint64_t ticket)
+/* The order with this ticket does not wait any more. */
+static void
+uris_wait_no_more(struct uri *u, uint64_t ticket)
 {
 	struct waiter **at = &u->waiters, *w;
 
@@ -150,7 +162,7 @@ enum { BURST_MS = 50 }; /* changes in this time are one change */
 static const struct span no_id = { "null", 4 };
 
 bool
-server_set_is_offered(const struct server *e)
+server_resources_is_offered(const struct server *e)
 {
 	struct span all = json_get(e->discovered->result, "capabilities");
 
@@ -207,12 +219,12 @@ settle(struct server *e, const struct frame *honours, struct frame *error)
 	struct uri **at = &l->uris, *u;
 
 	if (honours != NULL)
-		server_uris_honoured(l, honours);
+		uris_honoured(l, honours);
 	while ((u = *at) != NULL) {
 		if (u->asked && !u->settled &&
 		    (honours == NULL || !u->honoured)) {
 			answer(e, u, error);
-			server_uris_forget(l, at);
+			uris_forget(l, at);
 			continue;
 		}
 		if (u->asked) {
@@ -259,7 +271,7 @@ change(struct server *e)
 	for (u = l->uris; u != NULL; u = u->next)
 		u->asked = true;
 	fd = server_subscription_new(NULL);
-	server_uris_ask(l, &fd->asked);
+	uris_ask(l, &fd->asked);
 	if (is_as_asked(l, &fd->asked)) {
 		server_subscription_free(e, fd);
 		settle_honoured(e, l->resources->honours);
@@ -272,7 +284,7 @@ change(struct server *e)
 
 /* The set stays as it was before the change. */
 void
-server_set_give_up(struct server *e, struct frame *error)
+server_resources_give_up(struct server *e, struct frame *error)
 {
 	struct listens *l = e->listens;
 
@@ -293,7 +305,7 @@ time_out(struct server *e)
 		.host = e->config.host,
 		.count = BOUND_SUCCESSOR_MS / 1000 });
 
-	server_set_give_up(e, error);
+	server_resources_give_up(e, error);
 	frame_unref(error);
 }
 
@@ -325,7 +337,7 @@ succeed(struct server *e)
 }
 
 void
-server_set_acknowledged(struct server *e, struct subscription *fd)
+server_resources_acknowledged(struct server *e, struct subscription *fd)
 {
 	if (fd == e->listens->successor) {
 		succeed(e);
@@ -342,7 +354,7 @@ server_set_acknowledged(struct server *e, struct subscription *fd)
  * part of a resource that somebody did subscribe to, unless the subscription
  * asked for exactly this URI: then it was unsubscribed. */
 bool
-server_set_wants(const struct server *e, const struct subscription *fd,
+server_resources_wants(const struct server *e, const struct subscription *fd,
     const struct frame *m)
 {
 	struct listens *l = e->listens;
@@ -354,8 +366,7 @@ server_set_wants(const struct server *e, const struct subscription *fd,
 	if (!json_key_is(m->method, "notifications/resources/updated") ||
 	    json_kind(uri) != '"')
 		return true;
-	return *server_uris_find(l, uri) != NULL ||
-	    !server_uris_was_asked(fd, uri);
+	return *uris_find(l, uri) != NULL || !uris_was_asked(fd, uri);
 }
 
 /* --- the session's requests --- */
@@ -364,7 +375,7 @@ static void
 subscribe(struct server *e, struct server_order *o, struct span uri)
 {
 	struct listens *l = server_tell_listens(e);
-	struct uri **at = server_uris_find(l, uri), *u = *at;
+	struct uri **at = uris_find(l, uri), *u = *at;
 
 	if (u != NULL && u->settled) {
 		done(e, o);
@@ -376,32 +387,32 @@ subscribe(struct server *e, struct server_order *o, struct span uri)
 			server_order_fail(e, o, FAULT_SUBSCRIPTIONS_FULL, NULL);
 			return;
 		}
-		u = server_uris_add(l, at, uri);
+		u = uris_add(l, at, uri);
 		change_soon(e);
 	}
-	server_uris_wait(u, o);
+	uris_wait(u, o);
 }
 
 static void
 unsubscribe(struct server *e, struct server_order *o, struct span uri)
 {
 	struct listens *l = server_tell_listens(e);
-	struct uri **at = server_uris_find(l, uri);
+	struct uri **at = uris_find(l, uri);
 
 	if (*at != NULL) {
 		answer(e, *at, NULL);
-		server_uris_forget(l, at);
+		uris_forget(l, at);
 		change_soon(e);
 	}
 	done(e, o);
 }
 
 void
-server_set_subscribe(struct server *e, struct server_order *o)
+server_resources_subscribe(struct server *e, struct server_order *o)
 {
 	struct span uri = json_get(o->body->params, "uri");
 
-	if (!server_set_is_offered(e))
+	if (!server_resources_is_offered(e))
 		server_order_fail(e, o, FAULT_NO_SUBSCRIPTIONS, NULL);
 	else if (json_kind(uri) != '"')
 		server_order_fail(e, o, FAULT_BAD_URI, NULL);
@@ -414,7 +425,7 @@ server_set_subscribe(struct server *e, struct server_order *o)
 /* --- the session gives up --- */
 
 void
-server_set_stale(struct server *e)
+server_resources_stale(struct server *e)
 {
 	struct listens *l = e->listens;
 
@@ -426,7 +437,7 @@ server_set_stale(struct server *e)
 }
 
 struct server_order *
-server_set_waiting(const struct server *e)
+server_resources_waiting(const struct server *e)
 {
 	const struct uri *u;
 
@@ -439,24 +450,24 @@ server_set_waiting(const struct server *e)
 /* A resource leaves the set if no order waits for it and none was told that it
  * is subscribed. */
 void
-server_set_abort(struct server *e, const struct server_order *o)
+server_resources_abort(struct server *e, const struct server_order *o)
 {
 	struct listens *l = e->listens;
 	struct uri **at = &l->uris, *u;
 
 	while ((u = *at) != NULL) {
-		server_uris_wait_no_more(u, o->ticket);
+		uris_wait_no_more(u, o->ticket);
 		if (u->settled || u->waiters != NULL) {
 			at = &u->next;
 			continue;
 		}
-		server_uris_forget(l, at);
+		uris_forget(l, at);
 		change_soon(e);
 	}
 }
 
 void
-server_set_leave(struct server *e)
+server_resources_leave(struct server *e)
 {
 	struct listens *l = e->listens;
 	const struct waiter *w;
@@ -465,7 +476,7 @@ server_set_leave(struct server *e)
 		for (w = l->uris->waiters; w != NULL; w = w->next)
 			server_order_tell_gone(e,
 			    server_order_find(e, w->ticket), false);
-		server_uris_forget(l, &l->uris);
+		uris_forget(l, &l->uris);
 	}
 }
 
@@ -483,7 +494,7 @@ again_at(const struct listens *l)
 }
 
 void
-server_set_tick(struct server *e)
+server_resources_tick(struct server *e)
 {
 	struct listens *l = e->listens;
 
@@ -494,13 +505,13 @@ server_set_tick(struct server *e)
 	if (server_subscription_is_due(e, l->successor))
 		server_subscription_ask(e, l->successor);
 	if (again_at(l) <= e->now) {
-		server_uris_ask(l, &l->resources->asked);
+		uris_ask(l, &l->resources->asked);
 		server_subscription_ask(e, l->resources);
 	}
 }
 
 int64_t
-server_set_due(const struct server *e)
+server_resources_due(const struct server *e)
 {
 	const struct listens *l = e->listens;
 

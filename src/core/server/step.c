@@ -262,7 +262,7 @@ note_subscriptions(struct server *e)
 
 	if (l == NULL)
 		return;
-	alarm_note(&e->alarms, server_set_due(e));
+	alarm_note(&e->alarms, server_resources_due(e));
 	if (l->lists != NULL)
 		alarm_note(&e->alarms, l->lists->again_at);
 	for (fd = l->natives; fd != NULL; fd = fd->next)

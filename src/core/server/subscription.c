@@ -1,7 +1,7 @@
 /*
  * This file keeps one subscription at the server through all the streams that
- * it takes, and tells what it brings. A stream that ends is replaced after a while, under a new id; if
- * none of them works, the next one is tried seldom.
+ * it takes, and tells what it brings. A stream that ends is replaced after a
+ * while, under a new id; if none of them works, the next one is tried seldom.
  */
 #include "config.h"
 

@@ -29,9 +29,10 @@ static const struct {
 	    "{\"resourceTemplates\":[]}" },
 };
 
-void
-session_stand_in(struct session *s, const struct frame *initialize,
-    struct buf *out)
+/* Makes the stand-in: chooses its tool, and appends the result of the client's
+ * initialize. */
+static void
+stand_in(struct session *s, const struct frame *initialize, struct buf *out)
 {
 	struct span version = json_get(initialize->params, "protocolVersion");
 
@@ -376,7 +377,7 @@ session_start_early(struct session *s, const struct facts *f)
 	if (at == ALARM_NEVER || c == NULL || (f != NULL && !is_away(f)))
 		return false;
 	if (s->start.result.n == 0)
-		session_stand_in(s, c->frame, &s->start.result);
+		stand_in(s, c->frame, &s->start.result);
 	session_log(s, LEVEL_WARN,
 	    s->start.tool != NULL ?
 		"%s has not opened a session yet: the client gets a stand-in "

@@ -349,10 +349,6 @@ void session_spare_open(struct session *s);
  * this attempt is another initialize. */
 bool session_spare_opened(struct session *s, const struct attempt *l,
     const struct facts *f, struct frame *m);
-/* Makes the spare session the current generation, if there is one: its
- * initialize is under way, or was answered, which the end of the step takes
- * up. Returns false if there is none. */
-bool session_spare_take(struct session *s);
 /* Has the spare session the id of the current one? Then it began anew, and what
  * is answered in it says nothing about the session that was in doubt. */
 bool session_spare_is_current(const struct session *s);
@@ -671,10 +667,6 @@ void session_start_tick(struct session *s);
  * is missing.
  */
 
-/* Makes the stand-in: chooses its tool, and appends the result of the client's
- * initialize. */
-void session_stand_in(struct session *s, const struct frame *initialize,
-    struct buf *out);
 /* The answer to this request if no server is needed for it, or NULL. The tool
  * of the stand-in answers after the server has come, too, and so do the lists
  * that the stand-in declared and the server does not have. Owned by the

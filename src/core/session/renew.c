@@ -55,8 +55,11 @@ session_spare_opened(struct session *s, const struct attempt *l,
 	return true;
 }
 
-bool
-session_spare_take(struct session *s)
+/* Makes the spare session the current generation, if there is one: its
+ * initialize is under way, or was answered, which the end of the step takes
+ * up. Returns false if there is none. */
+static bool
+spare_take(struct session *s)
 {
 	struct spare *p = &s->spare;
 	struct generation *g = p->generation;
@@ -329,7 +332,7 @@ session_renew(struct session *s, const char *why)
 		session_undelivered(s, asker, NULL);
 	}
 	session_drop_answers(s);
-	if (session_spare_take(s)) {
+	if (spare_take(s)) {
 		session_phase(s, PHASE_RENEWING,
 		    s->now + session_renew_window(s));
 		return;

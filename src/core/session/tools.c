@@ -315,8 +315,10 @@ tools_safe(const struct tools *t, uint64_t session, const struct frame *call)
 	return h != NULL && h->session >= session;
 }
 
-bool
-tools_read_only(const struct tools *t, const struct frame *call)
+/* Did the last list declare the tool of this tools/call readOnlyHint, and is
+ * the call not ambiguous? */
+static bool
+is_read_only_call(const struct tools *t, const struct frame *call)
 {
 	const struct hint *h = hint_of(t, call);
 
@@ -382,7 +384,7 @@ tool_filter_forbids(const struct tool_filter *f, const struct tools *shown,
 	if (!tool_filter_is_on(f) || !json_key_is(call->method, "tools/call"))
 		return NULL;
 	option = forbidden_name(f, json_get(call->params, "name"));
-	if (option == NULL && f->read_only && !tools_read_only(shown, call))
+	if (option == NULL && f->read_only && !is_read_only_call(shown, call))
 		option = "--read-only";
 	return option;
 }

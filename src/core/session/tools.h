@@ -32,10 +32,6 @@ void tools_changed(struct tools *t);
 bool tools_safe(const struct tools *t, uint64_t session,
     const struct frame *call);
 
-/* Did the last list declare the tool of this tools/call readOnlyHint, and is
- * the call not ambiguous? */
-bool tools_read_only(const struct tools *t, const struct frame *call);
-
 /* The result with the tools of all pages, {"tools":[...]}, as raw JSON; n 0 as
  * long as a page is missing. Valid until the next tools_learn. */
 struct span tools_list(const struct tools *t);

@@ -44,8 +44,9 @@ plain_name(struct span name, char plain[NAME_BYTES + 1])
 	return n;
 }
 
-bool
-redact_is_secret(struct span name)
+/* Is a member with this name (raw, between its quotes) a secret? */
+static bool
+is_secret(struct span name)
 {
 	static const char *const parts[] = { "secret", "password", "passwd",
 		"passphrase", "authorization", "apikey", "accesskey",
@@ -76,8 +77,8 @@ is_hidden(struct span name, char kind)
 		return false;
 	if (kind == '-' || isdigit((unsigned char)kind))
 		return !(name.n > 0 && (name.p[name.n - 1] | 32) == 's') &&
-		    redact_is_secret(name);
-	return redact_is_secret(name);
+		    is_secret(name);
+	return is_secret(name);
 }
 
 static const char *
@@ -385,7 +386,7 @@ static bool
 names_secret(struct span s)
 {
 	return span_is_nocase(s, "key") ||
-	    (s.n > 0 && !span_is_nocase(s, "auth") && redact_is_secret(s));
+	    (s.n > 0 && !span_is_nocase(s, "auth") && is_secret(s));
 }
 
 static bool

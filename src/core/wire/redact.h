@@ -25,7 +25,5 @@ void redact_words(struct buf *out, struct span text, size_t max);
 void redact_path(struct buf *out, struct span url, const char *mask);
 /* Appends where a proxy is: the URL without user, password and path. */
 void redact_proxy(struct buf *out, const char *url);
-/* Is a member with this name (raw, between its quotes) a secret? */
-bool redact_is_secret(struct span name);
 
 #endif
