@@ -22,7 +22,7 @@ take_back(struct client *e, const struct request *r)
 
 /* Answers each request of q with this error. */
 static void
-fail_all(struct client *e, struct queue *q, struct frame *error)
+fail_all(struct client *e, struct request_queue *q, struct frame *error)
 {
 	while (q->first != NULL) {
 		take_back(e, q->first);
@@ -87,7 +87,7 @@ client_probes_tick(struct client *e)
 /* --- another session --- */
 
 static void
-begun_again(struct client *e, struct queue *q)
+begun_again(struct client *e, struct request_queue *q)
 {
 	while (q->first != NULL) {
 		if (q->first->sent == NULL)
@@ -101,7 +101,7 @@ begun_again(struct client *e, struct queue *q)
  * came are dropped here: the session answers them under the ids of the client.
  * The others stay in `running` until the session has answered. */
 static void
-leave_to_session(struct client *e, struct queue *q)
+leave_to_session(struct client *e, struct request_queue *q)
 {
 	struct request *r, *next;
 

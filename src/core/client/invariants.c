@@ -134,7 +134,8 @@ count_request(const struct client *e, const struct request *r,
 }
 
 static void
-check_queue(const struct client *e, const struct queue *q, struct census *seen)
+check_queue(const struct client *e, const struct request_queue *q,
+    struct census *seen)
 {
 	const struct request *r, *prev = NULL;
 	size_t n = 0;
@@ -231,7 +232,7 @@ change_refs(struct client *e, bool up)
 static void
 check_uris(struct client *e, const struct census *seen)
 {
-	const struct uri *u;
+	const struct watched *u;
 	size_t n = 0, bytes = 0, subscribing = 0, unsubscribing = 0;
 
 	for (u = e->uris; u != NULL; u = u->next) {

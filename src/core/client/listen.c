@@ -22,9 +22,9 @@
 
 /* Frees u. No listen may want it, and no request for it may be under way. */
 static void
-uri_forget(struct client *e, struct uri *u)
+uri_forget(struct client *e, struct watched *u)
 {
-	struct uri **at = &e->uris;
+	struct watched **at = &e->uris;
 
 	while (*at != u)
 		at = &(*at)->next;
@@ -38,7 +38,7 @@ uri_forget(struct client *e, struct uri *u)
 
 /* Sends resources/subscribe (on) or resources/unsubscribe for u. */
 static void
-uri_send(struct client *e, struct uri *u, bool on)
+uri_send(struct client *e, struct watched *u, bool on)
 {
 	char *params = xasprintf("{\"uri\":%s}", u->raw);
 
@@ -53,7 +53,7 @@ uri_send(struct client *e, struct uri *u, bool on)
 /* One listen no longer wants u. If it was the last one, u is unsubscribed, or
  * freed if it was never subscribed. */
 static void
-uri_release(struct client *e, struct uri *u)
+uri_release(struct client *e, struct watched *u)
 {
 	if (--u->refs > 0)
 		return;
@@ -65,11 +65,11 @@ uri_release(struct client *e, struct uri *u)
 
 /* Returns the resource with this URI, a JSON string; makes it if there is
  * none. NULL: there are too many, or their URIs are too long. */
-static struct uri *
+static struct watched *
 uri_get(struct client *e, struct span raw)
 {
 	uint64_t hash = msg_id_hash(raw);
-	struct uri *u;
+	struct watched *u;
 
 	for (u = e->uris; u != NULL; u = u->next)
 		/* msg_id_same compares any two JSON strings. */
@@ -226,7 +226,7 @@ acknowledge_if_ready(struct client *e, struct listen *l)
 }
 
 static bool
-has_uri(const struct listen *l, const struct uri *u)
+has_uri(const struct listen *l, const struct watched *u)
 {
 	size_t i;
 
@@ -238,7 +238,7 @@ has_uri(const struct listen *l, const struct uri *u)
 
 /* Removes u from l, which has it. */
 static void
-remove_uri(struct listen *l, const struct uri *u)
+remove_uri(struct listen *l, const struct watched *u)
 {
 	size_t i = 0, n;
 
@@ -254,7 +254,7 @@ static bool
 add_uris(struct client *e, struct listen *l, struct span list)
 {
 	struct span key, value;
-	struct uri *u;
+	struct watched *u;
 	size_t at = 0, n = 0;
 
 	if (json_kind(list) != '[')
@@ -351,7 +351,7 @@ client_listen(struct client *e, struct request *r)
 
 /* The server agreed (on) or refused to watch u. */
 static void
-uri_settled(struct client *e, struct uri *u, bool on)
+uri_settled(struct client *e, struct watched *u, bool on)
 {
 	struct listen *l;
 
@@ -378,7 +378,7 @@ void
 client_subscribed(struct client *e, struct request *r,
     const struct frame *answer)
 {
-	struct uri *u = r->uri;
+	struct watched *u = r->uri;
 	bool off = r->kind == REQUEST_UNSUBSCRIBE;
 
 	client_drop(e, r);
@@ -521,7 +521,7 @@ client_listen_due(const struct client *e)
 static void
 give_up(struct client *e, struct listen *l)
 {
-	struct uri *u;
+	struct watched *u;
 	size_t i = 0;
 
 	while (i < l->n_uris) {

@@ -45,9 +45,10 @@ void client_table_free(struct client *e);
 
 /* Adds a request to the end of q, with the frame f of the client; NULL: a
  * request of the reducer's own. Takes a reference to f. */
-struct request *client_add(struct client *e, struct frame *f, struct queue *q);
+struct request *client_add(struct client *e, struct frame *f,
+    struct request_queue *q);
 /* Moves r from its queue to the end of q, and sets r->at to ALARM_NEVER. */
-void client_move(struct client *e, struct request *r, struct queue *q);
+void client_move(struct client *e, struct request *r, struct request_queue *q);
 /* Returns the bytes of memory that a request with the frame f takes. */
 size_t client_size_of(const struct frame *f);
 /* Would a request with the frame f exceed max_held? One alone never does. */

@@ -96,14 +96,14 @@ enum request_kind {
 };
 
 /* Requests in the order in which they came into the queue. */
-struct queue {
+struct request_queue {
 	struct request *first, *last;
 	size_t n;
 };
 
 struct request {
 	struct request *next, *prev;
-	struct queue *in;
+	struct request_queue *in;
 	struct hash_entry by_id;   /* in the table while client_waits */
 	struct hash_entry by_sent; /* in the table while at_session */
 	/* In the table while by_token_added: at_session, not parked, and the
@@ -130,7 +130,7 @@ struct request {
 	struct frame *final; /* the answer that waits for the retry */
 	unsigned asked;      /* questions that the client was asked so far */
 	/* Of REQUEST_SUBSCRIBE and REQUEST_UNSUBSCRIBE: */
-	struct uri *uri;
+	struct watched *uri;
 };
 
 /* A question of the server that is not answered yet. */
@@ -150,8 +150,8 @@ enum uri_state {
 	URI_UNSUBSCRIBING /* if refs > 0 then, it is subscribed again */
 };
 
-struct uri {
-	struct uri *next;
+struct watched {
+	struct watched *next;
 	struct buf text; /* the URI, decoded */
 	char *raw;       /* the URI as a JSON string */
 	uint64_t hash;   /* of the URI, decoded */
@@ -163,7 +163,7 @@ struct listen {
 	struct listen *next;
 	struct request *request;
 	bool families[ERA_FAMILIES]; /* whose list_changed it gets */
-	struct uri **uris;
+	struct watched **uris;
 	size_t n_uris;
 	size_t pending; /* uris that are not URI_ON yet */
 	bool acked;
@@ -189,16 +189,16 @@ struct client {
 	bool ended;  /* the client closed stdin */
 	bool shared; /* everything from the server comes on one stream */
 
-	struct queue held;       /* requests that wait for the opening */
-	struct queue probes;     /* server/discover that is not answered */
-	struct queue waiting;    /* requests that wait for `setting` */
-	struct queue asking;     /* bridged ones that may get a question */
-	struct queue collecting; /* bridged ones that have got one */
-	struct queue parked;
-	struct queue running;      /* all others */
-	size_t held_bytes;         /* of held and waiting */
-	size_t parked_bytes;       /* of the final answers of parked */
-	size_t levels[ERA_LEVELS]; /* requests that want this level */
+	struct request_queue held;    /* requests that wait for the opening */
+	struct request_queue probes;  /* server/discover that is not answered */
+	struct request_queue waiting; /* requests that wait for `setting` */
+	struct request_queue asking;  /* bridged ones that may get a question */
+	struct request_queue collecting; /* bridged ones that have got one */
+	struct request_queue parked;
+	struct request_queue running; /* all others */
+	size_t held_bytes;            /* of held and waiting */
+	size_t parked_bytes;          /* of the final answers of parked */
+	size_t levels[ERA_LEVELS];    /* requests that want this level */
 	struct request *setting; /* the setLevel under way, until ALARM_LEVEL */
 	struct hash by_id;       /* by the id that the client knows */
 	struct hash by_sent;     /* by the id that the session knows */
@@ -210,7 +210,7 @@ struct client {
 	struct question *questions;
 	struct listen *listens;
 	size_t n_listens;
-	struct uri *uris;
+	struct watched *uris;
 	size_t n_uris, uri_bytes;
 
 	struct alarms alarms;

@@ -47,7 +47,7 @@ client_deadline(const struct client *e)
 
 /* All requests of q wait equally long, so the first one is due first. */
 static void
-note_queue(struct client *e, const struct queue *q)
+note_queue(struct client *e, const struct request_queue *q)
 {
 	if (q->first != NULL)
 		alarm_note(&e->alarms, q->first->at);

@@ -131,7 +131,7 @@ client_is_full(const struct client *e, const struct frame *f)
 static void
 queue_remove(struct client *e, struct request *r)
 {
-	struct queue *q = r->in;
+	struct request_queue *q = r->in;
 
 	if (is_held(e, r))
 		e->held_bytes -= client_size_of(r->frame);
@@ -142,7 +142,7 @@ queue_remove(struct client *e, struct request *r)
 }
 
 static void
-queue_add(struct client *e, struct request *r, struct queue *q)
+queue_add(struct client *e, struct request *r, struct request_queue *q)
 {
 	QUEUE_ADD(q, r);
 	q->n++;
@@ -154,7 +154,7 @@ queue_add(struct client *e, struct request *r, struct queue *q)
 }
 
 struct request *
-client_add(struct client *e, struct frame *f, struct queue *q)
+client_add(struct client *e, struct frame *f, struct request_queue *q)
 {
 	struct request *r = xcalloc(1, sizeof *r);
 
@@ -166,7 +166,7 @@ client_add(struct client *e, struct frame *f, struct queue *q)
 }
 
 void
-client_move(struct client *e, struct request *r, struct queue *q)
+client_move(struct client *e, struct request *r, struct request_queue *q)
 {
 	queue_remove(e, r);
 	queue_add(e, r, q);
@@ -261,8 +261,8 @@ client_replace(struct client *e, struct request *r, struct frame *f)
 void
 client_table_free(struct client *e)
 {
-	struct queue *all[] = { &e->held, &e->probes, &e->waiting, &e->asking,
-		&e->collecting, &e->parked, &e->running };
+	struct request_queue *all[] = { &e->held, &e->probes, &e->waiting,
+		&e->asking, &e->collecting, &e->parked, &e->running };
 	size_t i;
 
 	for (i = 0; i < sizeof all / sizeof *all; i++)

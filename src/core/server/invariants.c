@@ -41,8 +41,8 @@ attempts_of(const struct server *e, const struct server_order *o)
 static bool
 waits(const struct server *e, uint64_t ticket)
 {
-	const struct waiter *w;
-	const struct uri *u;
+	const struct subscriber *w;
+	const struct resource *u;
 
 	for (u = e->listens->uris; u != NULL; u = u->next)
 		for (w = u->waiters; w != NULL; w = w->next)
@@ -203,9 +203,9 @@ sane_native(const struct server *e, const struct subscription *fd)
 }
 
 static void
-sane_uri(const struct server *e, const struct uri *u)
+sane_uri(const struct server *e, const struct resource *u)
 {
-	const struct waiter *w;
+	const struct subscriber *w;
 
 	for (w = u->waiters; w != NULL; w = w->next)
 		assert(server_order_find(e, w->ticket) != NULL);
@@ -217,7 +217,7 @@ sane_uri(const struct server *e, const struct uri *u)
 static void
 sane_set(const struct server *e, const struct listens *l)
 {
-	const struct uri *u;
+	const struct resource *u;
 	size_t n = 0, bytes = 0;
 
 	for (u = l->uris; u != NULL; u = u->next) {

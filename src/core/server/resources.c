@@ -27,11 +27,11 @@
 
 /* Returns the place of this resource (raw JSON string) in the list, or the end
  * of the list. */
-static struct uri **
+static struct resource **
 uris_find(struct listens *l, struct span uri)
 {
 	uint64_t hash = msg_id_hash(uri);
-	struct uri **at;
+	struct resource **at;
 
 	for (at = &l->uris; *at != NULL; at = &(*at)->next)
 		/* msg_id_same() compares any two JSON strings. */
@@ -43,10 +43,10 @@ uris_find(struct listens *l, struct span uri)
 
 /* Adds a resource at this place, which is the end of the list. The list owns
  * it. */
-static struct uri *
-uris_add(struct listens *l, struct uri **at, struct span uri)
+static struct resource *
+uris_add(struct listens *l, struct resource **at, struct span uri)
 {
-	struct uri *u = xcalloc(1, sizeof *u);
+	struct resource *u = xcalloc(1, sizeof *u);
 
 	u->text = xstrndup(uri.p, uri.n);
 	u->hash = msg_id_hash(uri);
@@ -59,10 +59,10 @@ uris_add(struct listens *l, struct uri **at, struct span uri)
 /* Takes the resource at this place out of the list and frees it, with the list
  * of orders that wait for it. */
 static void
-uris_forget(struct listens *l, struct uri **at)
+uris_forget(struct listens *l, struct resource **at)
 {
-	struct uri *u = *at;
-	struct waiter *w;
+	struct resource *u = *at;
+	struct subscriber *w;
 
 	*at = u->next;
 	l->n_uris--;
@@ -77,9 +77,9 @@ uris_forget(struct listens *l, struct uri **at)
 
 /* Notes that this order waits for the resource. */
 static void
-uris_wait(struct uri *u, const struct server_order *o)
+uris_wait(struct resource *u, const struct server_order *o)
 {
-	struct waiter *w = xcalloc(1, sizeof *w);
+	struct subscriber *w = xcalloc(1, sizeof *w);
 
 	w->ticket = o->ticket;
 	w->next = u->waiters;
@@ -90,7 +90,7 @@ uris_wait(struct uri *u, const struct server_order *o)
 static void
 uris_ask(const struct listens *l, struct buf *asked)
 {
-	const struct uri *u;
+	const struct resource *u;
 
 	buf_reset(asked);
 	buf_adds(asked, "{\"resourceSubscriptions\":[");
@@ -109,7 +109,7 @@ uris_honoured(struct listens *l, const struct frame *honours)
 {
 	struct span all = json_get(honours->params, "notifications");
 	struct span list = json_get(all, "resourceSubscriptions"), key, value;
-	struct uri *u;
+	struct resource *u;
 	size_t at = 0, n = 0;
 
 	for (u = l->uris; u != NULL; u = u->next)
@@ -142,9 +142,9 @@ uris_was_asked(const struct subscription *fd, struct span uri)
 
 /* The order with this ticket does not wait any more. */
 static void
-uris_wait_no_more(struct uri *u, uint64_t ticket)
+uris_wait_no_more(struct resource *u, uint64_t ticket)
 {
-	struct waiter **at = &u->waiters, *w;
+	struct subscriber **at = &u->waiters, *w;
 
 	while ((w = *at) != NULL) {
 		if (w->ticket != ticket) {
@@ -181,9 +181,9 @@ done(struct server *e, struct server_order *o)
 /* Answers all orders that wait for the resource: with this error, or with a
  * result if error is NULL. */
 static void
-answer(struct server *e, struct uri *u, struct frame *error)
+answer(struct server *e, struct resource *u, struct frame *error)
 {
-	struct waiter *w;
+	struct subscriber *w;
 	struct server_order *o;
 
 	while ((w = u->waiters) != NULL) {
@@ -216,7 +216,7 @@ static void
 settle(struct server *e, const struct frame *honours, struct frame *error)
 {
 	struct listens *l = e->listens;
-	struct uri **at = &l->uris, *u;
+	struct resource **at = &l->uris, *u;
 
 	if (honours != NULL)
 		uris_honoured(l, honours);
@@ -260,7 +260,7 @@ change(struct server *e)
 {
 	struct listens *l = e->listens;
 	struct subscription *fd;
-	struct uri *u;
+	struct resource *u;
 
 	l->change_at = ALARM_NEVER;
 	if (l->uris == NULL) {
@@ -312,7 +312,7 @@ time_out(struct server *e)
 static void
 tell_updated(struct server *e)
 {
-	const struct uri *u;
+	const struct resource *u;
 
 	for (u = e->listens->uris; u != NULL; u = u->next)
 		if (u->settled)
@@ -375,7 +375,7 @@ static void
 subscribe(struct server *e, struct server_order *o, struct span uri)
 {
 	struct listens *l = server_tell_listens(e);
-	struct uri **at = uris_find(l, uri), *u = *at;
+	struct resource **at = uris_find(l, uri), *u = *at;
 
 	if (u != NULL && u->settled) {
 		done(e, o);
@@ -397,7 +397,7 @@ static void
 unsubscribe(struct server *e, struct server_order *o, struct span uri)
 {
 	struct listens *l = server_tell_listens(e);
-	struct uri **at = uris_find(l, uri);
+	struct resource **at = uris_find(l, uri);
 
 	if (*at != NULL) {
 		answer(e, *at, NULL);
@@ -439,7 +439,7 @@ server_resources_stale(struct server *e)
 struct server_order *
 server_resources_waiting(const struct server *e)
 {
-	const struct uri *u;
+	const struct resource *u;
 
 	for (u = e->listens->uris; u != NULL; u = u->next)
 		if (u->waiters != NULL)
@@ -453,7 +453,7 @@ void
 server_resources_abort(struct server *e, const struct server_order *o)
 {
 	struct listens *l = e->listens;
-	struct uri **at = &l->uris, *u;
+	struct resource **at = &l->uris, *u;
 
 	while ((u = *at) != NULL) {
 		uris_wait_no_more(u, o->ticket);
@@ -470,7 +470,7 @@ void
 server_resources_leave(struct server *e)
 {
 	struct listens *l = e->listens;
-	const struct waiter *w;
+	const struct subscriber *w;
 
 	while (l->uris != NULL) {
 		for (w = l->uris->waiters; w != NULL; w = w->next)

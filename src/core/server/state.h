@@ -187,20 +187,20 @@ struct subscription {
 	bool answered; /* the answer: its stream is not replaced */
 };
 
-struct waiter {
-	struct waiter *next;
+struct subscriber {
+	struct subscriber *next;
 	uint64_t ticket; /* of a resources/subscribe that is open */
 };
 
 /* A resource that the session wants to hear of. */
-struct uri {
-	struct uri *next;
+struct resource {
+	struct resource *next;
 	char *text; /* raw JSON string */
 	uint64_t hash;
 	bool asked;    /* the latest change, made or under way, asks for it */
 	bool settled;  /* the session was told that it is subscribed */
 	bool honoured; /* the latest acknowledgement has it */
-	struct waiter *waiters;
+	struct subscriber *waiters;
 };
 
 struct listens {
@@ -215,7 +215,7 @@ struct listens {
 					 * change is under way */
 	int64_t change_at; /* the next change; ALARM_NEVER: none is wanted */
 	bool stale; /* resources may be dead: it is replaced in any case */
-	struct uri *uris; /* in the order they came */
+	struct resource *uris; /* in the order they came */
 	size_t n_uris, uri_bytes;
 };
 

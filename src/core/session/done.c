@@ -430,7 +430,7 @@ is_of_a_replica(const struct session *s, struct ruling r)
  * the server held a stream open, a 404 means a missing route. After a break any
  * refusal may be of a server that began anew. */
 static bool
-listen_is_doubted(const struct listen *n, const struct facts *f,
+listen_is_doubted(const struct listen_stream *n, const struct facts *f,
     struct ruling r)
 {
 	if (n->held && is_refusal(r))
@@ -445,7 +445,7 @@ listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 {
 	/* A stream that lasted longer was not a false start. */
 	enum { HEALTHY_MS = 10 * 1000, PUSHED_MS = 1000 };
-	struct listen *n = &s->listen;
+	struct listen_stream *n = &s->listen;
 	bool stream = verdict_2xx(f) && f->media == MEDIA_SSE;
 	struct ruling r;
 

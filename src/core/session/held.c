@@ -13,7 +13,7 @@
 #include "core/wire/json.h"
 
 struct held *
-session_queue_add(struct queue *q, struct frame *f, size_t bytes)
+session_queue_add(struct held_queue *q, struct frame *f, size_t bytes)
 {
 	struct held *h = xcalloc(1, sizeof *h);
 
@@ -26,7 +26,7 @@ session_queue_add(struct queue *q, struct frame *f, size_t bytes)
 }
 
 struct frame *
-session_queue_take(struct queue *q, struct held *h)
+session_queue_take(struct held_queue *q, struct held *h)
 {
 	struct frame *f = h->frame;
 

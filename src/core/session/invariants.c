@@ -12,7 +12,7 @@
 
 /* A list of frames agrees with what is counted of it. */
 static void
-check_queue(const struct queue *q)
+check_queue(const struct held_queue *q)
 {
 	const struct held *h, *last = NULL;
 	size_t n = 0, bytes = 0;
@@ -143,7 +143,7 @@ check_attempts(const struct session *s)
 static void
 check_questions(const struct session *s)
 {
-	const struct question *q;
+	const struct open_question *q;
 	size_t n = 0;
 
 	for (q = s->questions.list; q != NULL; q = q->next) {

@@ -17,7 +17,7 @@ enum {
 static void
 listen_start(struct session *s)
 {
-	struct listen *n = &s->listen;
+	struct listen_stream *n = &s->listen;
 	struct attempt *l = calls_attempt(&s->calls, ATTEMPT_LISTEN, NULL, NULL,
 	    s->generation);
 
@@ -34,7 +34,7 @@ listen_start(struct session *s)
 void
 session_listen_open(struct session *s)
 {
-	struct listen *n = &s->listen;
+	struct listen_stream *n = &s->listen;
 
 	session_listen_close(s);
 	n->worked = n->fresh = n->broke = false;
@@ -105,7 +105,7 @@ bool
 session_awaits_stream(struct session *s, const struct frame *f)
 {
 	enum { STREAM_MS = 50 };
-	const struct listen *n = &s->listen;
+	const struct listen_stream *n = &s->listen;
 	int64_t until;
 
 	if (!n->due && (!n->behind || n->state != LISTEN_OPEN || n->worked))
@@ -135,7 +135,7 @@ note_held(struct session *s, const struct attempt *l)
 void
 session_listen_close(struct session *s)
 {
-	struct listen *n = &s->listen;
+	struct listen_stream *n = &s->listen;
 	struct attempt *l = n->state == LISTEN_OPEN ?
 	    calls_attempt_find(&s->calls, n->ticket) :
 	    NULL;
@@ -153,7 +153,7 @@ session_listen_close(struct session *s)
 bool
 session_listen_head(struct session *s, const struct facts *f)
 {
-	struct listen *n = &s->listen;
+	struct listen_stream *n = &s->listen;
 	bool back = n->broke;
 
 	if (!verdict_2xx(f) || f->media != MEDIA_SSE)
@@ -184,7 +184,7 @@ gives_way(const struct session *s)
 void
 session_listen_hurry(struct session *s)
 {
-	struct listen *n = &s->listen;
+	struct listen_stream *n = &s->listen;
 
 	if (n->hurry && n->state == LISTEN_WAITING && !gives_way(s) &&
 	    phase_permits(s, PHASE_LISTENS)) {
@@ -203,7 +203,7 @@ session_listen_event(struct session *s)
 void
 session_listen_again(struct session *s)
 {
-	struct listen *n = &s->listen;
+	struct listen_stream *n = &s->listen;
 	int64_t wait = backoff_stream(n->tries++, n->retry_ms);
 
 	wait = backoff_rate(&n->rate, s->now, wait);
@@ -216,7 +216,7 @@ session_listen_again(struct session *s)
 bool
 session_listen_pinged(struct session *s, uint64_t ticket, bool lost)
 {
-	struct listen *n = &s->listen;
+	struct listen_stream *n = &s->listen;
 	bool back = n->back_from != 0 && n->back_from <= ticket;
 
 	if (back)
@@ -234,7 +234,7 @@ session_listen_pinged(struct session *s, uint64_t ticket, bool lost)
 void
 session_listen_wake(struct session *s)
 {
-	struct listen *n = &s->listen;
+	struct listen_stream *n = &s->listen;
 	struct attempt *l = calls_attempt_find(&s->calls, n->ticket);
 
 	n->tries = 0;
@@ -250,7 +250,7 @@ session_listen_wake(struct session *s)
 void
 session_listen_signed_in(struct session *s)
 {
-	struct listen *n = &s->listen;
+	struct listen_stream *n = &s->listen;
 
 	if (n->state == LISTEN_OFF && n->denied &&
 	    phase_permits(s, PHASE_LISTENS))
@@ -260,7 +260,7 @@ session_listen_signed_in(struct session *s)
 void
 session_listen_tick(struct session *s)
 {
-	struct listen *n = &s->listen;
+	struct listen_stream *n = &s->listen;
 
 	if (!alarm_is_due(&s->alarms, ALARM_LISTEN, s->now))
 		return;
@@ -277,7 +277,7 @@ session_listen_tick(struct session *s)
 enum session_listening
 session_listening(const struct session *s)
 {
-	const struct listen *n = &s->listen;
+	const struct listen_stream *n = &s->listen;
 
 	if (is_early(s))
 		return LISTENS; /* for what is told when the server has come */

@@ -35,7 +35,7 @@ tell_lists(struct session *s)
 static void
 tell_resources(struct session *s)
 {
-	struct subscription *sub;
+	struct subscribed *sub;
 	struct buf params;
 	struct span uri;
 
@@ -264,7 +264,7 @@ restored(struct session *s)
 static void
 restore_more(struct session *s)
 {
-	struct subscription *sub = s->settings.list;
+	struct subscribed *sub = s->settings.list;
 
 	while (sub != NULL && s->restoring.under_way < RESTORES_AT_ONCE) {
 		if (sub->told != s->generation->number) {
@@ -312,7 +312,7 @@ session_restore(struct session *s)
 void
 session_restore_again(struct session *s, const struct generation *g)
 {
-	struct subscription *sub;
+	struct subscribed *sub;
 
 	if (g->number != s->generation->number ||
 	    !phase_permits(s, PHASE_WORKS))

@@ -183,7 +183,7 @@ session_answer_question(struct session *s, struct frame *f)
 void
 session_answer_all(struct session *s)
 {
-	const struct question *q;
+	const struct open_question *q;
 	struct frame *f;
 
 	while ((q = s->questions.list) != NULL) {

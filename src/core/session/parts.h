@@ -161,9 +161,10 @@ void session_phase(struct session *s, enum phase phase, int64_t deadline);
 
 /* Adds a frame (a reference is taken) at the end of a queue, where it counts
  * for so many bytes. */
-struct held *session_queue_add(struct queue *q, struct frame *f, size_t bytes);
+struct held *session_queue_add(struct held_queue *q, struct frame *f,
+    size_t bytes);
 /* Takes a frame out of a queue. Owned by the caller. */
-struct frame *session_queue_take(struct queue *q, struct held *h);
+struct frame *session_queue_take(struct held_queue *q, struct held *h);
 
 /* The bytes of everything that is held back for the client's sake. */
 size_t session_held_bytes(const struct session *s);

@@ -11,9 +11,9 @@
 enum { MSG_DEPTH = 1 << 20 }; /* the depth was checked when the frame came in */
 
 static void
-question_drop(struct questions *t, struct question **at)
+question_drop(struct questions *t, struct open_question **at)
 {
-	struct question *q = *at;
+	struct open_question *q = *at;
 
 	*at = q->next;
 	t->n--;
@@ -29,10 +29,10 @@ questions_free(struct questions *t)
 		question_drop(t, &t->list);
 }
 
-static struct question **
+static struct open_question **
 find(struct questions *t, struct span id, uint64_t generation, bool by_server)
 {
-	struct question **at;
+	struct open_question **at;
 	const char *known;
 
 	for (at = &t->list; *at != NULL; at = &(*at)->next) {
@@ -49,7 +49,7 @@ struct frame *
 questions_ask(struct questions *t, struct frame *request, uint64_t generation,
     uint64_t ticket, const char *prefix)
 {
-	struct question *q = xcalloc(1, sizeof *q), **end = &t->list;
+	struct open_question *q = xcalloc(1, sizeof *q), **end = &t->list;
 
 	q->server_id = xstrndup(request->id.p, request->id.n);
 	q->generation = generation;
@@ -71,7 +71,7 @@ struct frame *
 questions_answer(struct questions *t, struct frame *answer,
     uint64_t *generation, uint64_t *ticket)
 {
-	struct question **at = find(t, answer->id, 0, false);
+	struct open_question **at = find(t, answer->id, 0, false);
 	struct frame *f;
 
 	if (at == NULL)
@@ -106,7 +106,7 @@ questions_cancel(struct questions *t, struct frame *cancelled,
     uint64_t generation)
 {
 	struct span id = json_get(cancelled->params, "requestId");
-	struct question **at = find(t, id, generation, true);
+	struct open_question **at = find(t, id, generation, true);
 	struct frame *f;
 
 	if (at == NULL)
@@ -119,7 +119,7 @@ questions_cancel(struct questions *t, struct frame *cancelled,
 struct frame *
 questions_withdraw(struct questions *t, uint64_t origin)
 {
-	struct question **at;
+	struct open_question **at;
 	struct frame *cancel;
 
 	for (at = &t->list; *at != NULL; at = &(*at)->next)
@@ -137,7 +137,7 @@ bool
 questions_expire(struct questions *t, uint64_t generation,
     struct frame **cancel, uint64_t *ticket)
 {
-	struct question **at;
+	struct open_question **at;
 
 	for (at = &t->list; *at != NULL; at = &(*at)->next)
 		if ((*at)->generation < generation)

@@ -32,10 +32,10 @@ learn_level(struct settings *r, struct frame *request)
 
 /* Returns the place in the list of the subscription to this URI, or the end of
  * the list. */
-static struct subscription **
+static struct subscribed **
 find(struct settings *r, struct span uri)
 {
-	struct subscription **at = &r->list;
+	struct subscribed **at = &r->list;
 
 	/* msg_id_same compares any two JSON strings. */
 	while (*at != NULL && !msg_id_same(uri_of((*at)->request), uri))
@@ -47,7 +47,7 @@ static bool
 subscribe(struct settings *r, struct frame *request)
 {
 	struct span uri = uri_of(request);
-	struct subscription **at = find(r, uri);
+	struct subscribed **at = find(r, uri);
 
 	if (json_kind(uri) != '"' || *at != NULL)
 		return true;
@@ -62,9 +62,9 @@ subscribe(struct settings *r, struct frame *request)
 
 /* Drops the subscription at this place of the list. */
 static void
-drop(struct settings *r, struct subscription **at)
+drop(struct settings *r, struct subscribed **at)
 {
-	struct subscription *s = *at;
+	struct subscribed *s = *at;
 
 	*at = s->next;
 	r->n--;
@@ -75,7 +75,7 @@ drop(struct settings *r, struct subscription **at)
 static void
 unsubscribe(struct settings *r, const struct frame *request)
 {
-	struct subscription **at = find(r, uri_of(request));
+	struct subscribed **at = find(r, uri_of(request));
 
 	if (*at != NULL)
 		drop(r, at);

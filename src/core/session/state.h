@@ -152,14 +152,14 @@ struct held {
 	};
 };
 
-struct queue {
+struct held_queue {
 	struct held *first, *last;
 	size_t n, bytes;
 };
 
 /* questions.c: requests of the server that wait for the client. */
-struct question {
-	struct question *next;
+struct open_question {
+	struct open_question *next;
 	char *server_id; /* raw JSON, as the server wrote it */
 	char *client_id; /* raw JSON, as the client knows it */
 	uint64_t generation;
@@ -168,22 +168,22 @@ struct question {
 };
 
 struct questions {
-	struct question *list;
+	struct open_question *list;
 	size_t n;
 	uint64_t made; /* how many ids were made */
 };
 
 /* settings.c: what a new session is told again. */
-struct subscription {
-	struct subscription *next;
+struct subscribed {
+	struct subscribed *next;
 	struct frame *request; /* the client's resources/subscribe */
 	uint64_t told;         /* the number of the latest generation that was
 			        * told */
 };
 
 struct settings {
-	struct frame *level; /* the client's logging/setLevel; NULL: none */
-	struct subscription *list; /* in the client's order */
+	struct frame *level;     /* the client's logging/setLevel; NULL: none */
+	struct subscribed *list; /* in the client's order */
 	size_t n;
 };
 
@@ -206,7 +206,7 @@ enum listen_state {
 	LISTEN_OPEN
 };
 
-struct listen {
+struct listen_stream {
 	enum listen_state state;
 	uint64_t ticket; /* LISTEN_OPEN */
 	int64_t since;
@@ -386,7 +386,7 @@ struct handshake {
 };
 
 /* early.c: a start without the server. */
-struct start {
+struct early_start {
 	struct buf result; /* the result of initialize at a former start, or
 			    * that of the stand-in */
 	struct buf tools;  /* the result of tools/list at a former start */
@@ -430,7 +430,7 @@ struct session {
 	bool
 	    renames_in_vain; /* the server did not know the name that it gave */
 	struct handshake handshake;
-	struct start start;
+	struct early_start start;
 	struct renewal renewal;
 	struct settings settings;
 	struct restoring restoring;
@@ -440,7 +440,7 @@ struct session {
 	struct mirrored mirrored;
 	struct control witness;
 	struct spare spare;
-	struct listen listen;
+	struct listen_stream listen;
 	struct event_ids event_ids;
 	char *sign_in; /* how the user has to sign in; NULL: nobody was asked */
 	struct session_end ending;
@@ -449,9 +449,10 @@ struct session {
 	struct calls calls;
 	size_t in_flight; /* calls that are not held */
 	size_t in_flight_bytes;
-	struct queue held;  /* of the client; bytes include the structs around
+	struct held_queue
+	    held; /* of the client; bytes include the structs around
 			    * frames */
-	struct queue notes; /* held notifications whose turn came while
+	struct held_queue notes; /* held notifications whose turn came while
 			     * BOUND_NOTIFICATIONS were under way */
 	struct answered answered;
 	struct tools *tools;
@@ -461,9 +462,10 @@ struct session {
 			      * request to the head of its answer; -1: none was
 			      * measured */
 	struct questions questions;
-	struct queue answers; /* answers to questions, until fewer are under
+	struct held_queue
+	    answers;       /* answers to questions, until fewer are under
 			       * way */
-	struct kept early;    /* messages of the server, until initialize is
+	struct kept early; /* messages of the server, until initialize is
 			       * answered */
 };
 

@@ -53,7 +53,7 @@ about(struct settings *r, const char *method, const char *uri)
 static void
 check_uris(const struct settings *r, const char *want)
 {
-	const struct subscription *s;
+	const struct subscribed *s;
 	struct buf seen;
 	size_t n = 0;
 
@@ -231,7 +231,7 @@ START_TEST(test_count)
 	struct settings r = { 0 };
 	char *uri;
 	int i;
-	const struct subscription *last;
+	const struct subscribed *last;
 
 	for (i = 0; i < BOUND_SUBSCRIPTIONS; i++) {
 		uri = xasprintf("\"u%d\"", i);
