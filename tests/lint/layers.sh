@@ -246,7 +246,7 @@ BEGIN {
 	order_of("core/client", "client state parts act table opening " \
 	    "listen send input_required request hello from_client " \
 	    "from_session invariants step")
-	order_of("core/server", "server state parts act belief order call " \
+	order_of("core/server", "server state parts act belief order " \
 	    "subscription resources listen input_required modern sse2024 " \
 	    "detect sse2024_in invariants step")
 	order_of("signin", "callback browser " \

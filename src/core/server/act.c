@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "core/era/mirror.h"
 #include "core/wire/protocol.h"
 
@@ -58,6 +59,26 @@ server_log(struct server *e, enum log_level level, const char *fmt, ...)
 	va_start(ap, fmt);
 	events_log(&e->events, level, fmt, ap);
 	va_end(ap);
+}
+
+void
+server_attempt_let_go(struct server *e, struct server_attempt *i)
+{
+	struct server_attempt *other, *oldest = i;
+	size_t n = 0;
+
+	i->order = NULL;
+	i->end_at = e->now + BOUND_LINGER_MS;
+	for (other = e->attempts; other != NULL; other = other->next) {
+		if (other->dropped || other->order != NULL ||
+		    other->end_at == ALARM_NEVER)
+			continue;
+		n++;
+		if (other->end_at <= oldest->end_at)
+			oldest = other;
+	}
+	if (n > BOUND_LINGERING)
+		server_attempt_end(e, oldest);
 }
 
 struct server_attempt *

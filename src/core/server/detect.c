@@ -212,8 +212,8 @@ found_modern(struct server *e, struct frame *m)
 
 	frame_unref(e->discovered);
 	e->discovered = frame_ref(m);
-	if (e->detect.attempt != NULL)
-		server_call_let_go(e, e->detect.attempt); /* ends by itself */
+	if (e->detect.attempt != NULL) /* it ends by itself */
+		server_attempt_let_go(e, e->detect.attempt);
 	found(e, MODE_MODERN);
 	buf_reset(&e->level);
 	buf_init(&result, 0);

@@ -298,7 +298,7 @@ go_on(struct server *e, struct server_order *o)
 	    member(o->inputs->result, "requestState"));
 	buf_free(&responses);
 	server_inputs_end(e, o, false);
-	server_call_send(e, o);
+	server_order_send(e, o);
 }
 
 static struct input *

@@ -17,8 +17,90 @@
 #include "base/bounds.h"
 #include "core/era/era.h"
 #include "core/era/mirror.h"
+#include "core/exchange/backoff.h"
 #include "core/wire/json.h"
 #include "core/wire/protocol.h"
+
+/* --- a call is sent again, or the session renews --- */
+
+/* Sends the same request under a new id. */
+static void
+call_again(struct server *e, struct server_order *o)
+{
+	struct frame *again = msg_with_id(o->sent, span_of(server_own_id(e)));
+
+	frame_unref(o->sent);
+	o->sent = again;
+	server_order_send(e, o);
+}
+
+/* Tells whether the facts say that the request did not reach the server. */
+static bool
+is_unsent(const struct facts *f)
+{
+	return !f->sent &&
+	    (f->ending == ENDING_RESOLVE || f->ending == ENDING_CONNECT ||
+		f->ending == ENDING_CUT);
+}
+
+/* Tells whether the server refused the request for now and named a time to wait
+ * that is short enough. */
+static bool
+is_refused_for_now(const struct facts *f)
+{
+	return f->ending == ENDING_COMPLETE &&
+	    (f->status == 429 || f->status == 503) && f->retry_after_ms >= 0 &&
+	    f->retry_after_ms <= BOUND_RETRY_AFTER_MS;
+}
+
+/* Sends a later round again if it did not reach the server or was refused for
+ * now: the session cannot, because the call has begun. Returns false if it is
+ * not sent again. */
+static bool
+call_retry(struct server *e, struct server_order *o, const struct facts *f)
+{
+	/* After a 503 a tool may have run. */
+	bool refused = is_refused_for_now(f) &&
+	    (f->status == 429 || !server_order_is(o, "tools/call"));
+	int64_t wait = backoff_retry(o->tries, e->random);
+
+	if (o->rounds == 0 || o->former || (!refused && !is_unsent(f)))
+		return false;
+	if (refused && wait < f->retry_after_ms)
+		wait = f->retry_after_ms;
+	if (o->window_end == ALARM_NEVER)
+		o->window_end = e->now + BOUND_ROUND_MS;
+	if (e->now + wait > o->window_end)
+		return false;
+	o->tries++;
+	o->again_at = e->now + wait;
+	server_log(e, LEVEL_INFO,
+	    "the answers to the questions of %s are sent again in %lld ms",
+	    e->config.host, (long long)wait);
+	return true;
+}
+
+/* Makes the session renew, to find out anew what the server speaks.
+ * unless_changed: a tool may have given this answer, so the call ran unless
+ * another protocol is found. */
+static void
+call_renew(struct server *e, struct server_order *o, struct server_attempt *i,
+    const struct facts *f, bool unless_changed)
+{
+	struct facts gone = server_facts_gone(o->rounds > 0);
+
+	server_log(e, LEVEL_INFO,
+	    "%s answered %d, which no modern server does: its protocol is "
+	    "detected again",
+	    e->config.host, f->status);
+	server_belief_doubt(e);
+	server_attempt_let_go(e, i);
+	gone.verb = o->verb;
+	if (o->rounds == 0)
+		gone.status = f->status;
+	gone.ran_unless_changed = unless_changed && o->rounds == 0;
+	server_order_tell_done(e, o, &gone);
+}
 
 /* --- what an answer means --- */
 
@@ -36,7 +118,7 @@ fail(struct server *e, struct server_attempt *i, enum fault_id id,
 {
 	struct server_order *o = i->order;
 
-	server_call_let_go(e, i);
+	server_attempt_let_go(e, i);
 	server_order_fail(e, o, id, more);
 }
 
@@ -103,14 +185,14 @@ take_tools(struct server *e, struct server_order *o, struct server_attempt *i,
 
 	if (m->kind != FRAME_RESULT && m->kind != FRAME_ERROR)
 		return;
-	server_call_let_go(e, i);
+	server_attempt_let_go(e, i);
 	if (m->kind == FRAME_RESULT)
 		frame_unref(learn_tools(e, m));
 	if (m->kind == FRAME_RESULT && json_kind(cursor) == '"' &&
 	    o->pages < BOUND_TOOL_PAGES)
 		list_tools(e, o, cursor, end_at);
 	else
-		server_call_again(e, o);
+		call_again(e, o);
 }
 
 /* --- answers --- */
@@ -152,12 +234,12 @@ take_question(struct server *e, struct server_order *o,
     struct server_attempt *i, struct frame *m)
 {
 	if (o->former) {
-		server_call_let_go(e, i);
+		server_attempt_let_go(e, i);
 		server_order_tell_gone(e, o, true);
 		return;
 	}
 	if (era_may_ask(o->body->method)) {
-		server_call_let_go(e, i);
+		server_attempt_let_go(e, i);
 		o->tries = 0;
 		o->window_end = ALARM_NEVER;
 		server_inputs_ask(e, o, m);
@@ -209,7 +291,7 @@ take_mismatch(struct server *e, struct server_order *o,
 	struct buf missing;
 
 	if (o->former) {
-		server_call_let_go(e, i);
+		server_attempt_let_go(e, i);
 		server_order_tell_gone(e, o, o->rounds > 0);
 		return;
 	}
@@ -218,8 +300,8 @@ take_mismatch(struct server *e, struct server_order *o,
 	    (o->mismatched || !server_order_is(o, "tools/call"))) {
 		o->renamed = true;
 		o->raw_name = !o->raw_name;
-		server_call_let_go(e, i);
-		server_call_again(e, o);
+		server_attempt_let_go(e, i);
+		call_again(e, o);
 		return;
 	}
 	buf_init(&missing, 0);
@@ -232,7 +314,7 @@ take_mismatch(struct server *e, struct server_order *o,
 		    "the call is sent again",
 		    e->config.host);
 		o->mismatched = true;
-		server_call_let_go(e, i);
+		server_attempt_let_go(e, i);
 		list_tools(e, o, no_span, e->now + BOUND_TOOL_PAGES_MS);
 	}
 	buf_free(&missing);
@@ -245,7 +327,7 @@ take_version(struct server *e, struct server_order *o, struct server_attempt *i,
     const struct facts *f, const struct frame *m)
 {
 	if (server_belief_refused_version(e, i)) {
-		server_call_renew(e, o, i, f, false);
+		call_renew(e, o, i, f, false);
 		return;
 	}
 	fail(e, i, FAULT_VERSION_REFUSED,
@@ -283,9 +365,9 @@ take_error(struct server *e, struct server_order *o, struct server_attempt *i,
 		take_version(e, o, i, f, m);
 	} else if (server_belief_may_doubt(e, i) &&
 	    (server_belief_contradicts(f, m) || lacks_discover(o, code))) {
-		server_call_renew(e, o, i, f, true);
-	} else if (server_call_retry(e, o, f)) {
-		server_call_let_go(e, i);
+		call_renew(e, o, i, f, true);
+	} else if (call_retry(e, o, f)) {
+		server_attempt_let_go(e, i);
 	} else {
 		server_belief_took_version(e, i);
 		legacy = o->native ?
@@ -357,7 +439,7 @@ take_request(struct server *e, struct server_order *o, struct server_attempt *i,
 		return;
 	}
 	if (server_belief_may_doubt(e, i)) {
-		server_call_renew(e, o, i, f, true);
+		call_renew(e, o, i, f, true);
 		return;
 	}
 	fail(e, i, FAULT_ASKS_BY_REQUEST, NULL);
@@ -457,7 +539,7 @@ send_native(struct server *e, struct server_order *o)
 	if (server_order_is(o, "subscriptions/listen"))
 		server_native_open(e, o);
 	else
-		server_call_send(e, o);
+		server_order_send(e, o);
 }
 
 static void
@@ -490,7 +572,7 @@ send_request(struct server *e, struct server_order *o)
 	}
 	o->sent = era_request_to_modern(o->body, buf_span(&e->meta),
 	    buf_span(&e->level));
-	server_call_send(e, o);
+	server_order_send(e, o);
 }
 
 /* At a modern server, closing the stream is the cancel. */
@@ -516,7 +598,7 @@ send_note(struct server *e, struct server_order *o)
 		o->sent = o->native ?
 		    frame_ref(o->body) :
 		    era_request_to_modern(o->body, buf_span(&e->meta), no_span);
-		server_call_send(e, o);
+		server_order_send(e, o);
 		return;
 	}
 	server_order_tell_done(e, o, &server_facts_accepted);
@@ -578,20 +660,20 @@ server_modern_done(struct server *e, struct server_attempt *i,
 	 * send a call again that had rounds. */
 	told.last_event_id = no_span;
 	told.retry_ms = -1;
-	if (o->rounds > 0 && server_call_is_refused_for_now(f))
+	if (o->rounds > 0 && is_refused_for_now(f))
 		told.retry_after_ms = -1;
 	if (i->purpose == FOR_TOOLS)
-		server_call_again(e, o);
+		call_again(e, o);
 	else if (o->body->kind != FRAME_REQUEST)
 		note_done(e, o, &told);
 	else if (o->answered)
 		server_order_tell_done(e, o, &told);
 	else if (server_belief_may_doubt(e, i) &&
 	    server_belief_contradicts(f, NULL))
-		server_call_renew(e, o, i, f, true);
-	else if (server_call_retry(e, o, f))
+		call_renew(e, o, i, f, true);
+	else if (call_retry(e, o, f))
 		return;
-	else if (o->rounds > 0 && server_call_is_unsent(f))
+	else if (o->rounds > 0 && is_unsent(f))
 		server_order_fail(e, o, FAULT_UNDELIVERED_INPUTS,
 		    &(struct fault_args){ .why = f->why });
 	else
@@ -612,13 +694,13 @@ server_modern_tick(struct server *e)
 		o = i->order;
 		server_attempt_end(e, i);
 		if (o != NULL)
-			server_call_again(e, o);
+			call_again(e, o);
 	}
 	for (o = e->orders; o != NULL; o = o->next) {
 		if (o->dropped)
 			continue;
 		if (o->again_at <= e->now)
-			server_call_send(e, o);
+			server_order_send(e, o);
 		else if (o->inputs_end <= e->now)
 			server_inputs_expire(e, o);
 	}

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/bounds.h"
+#include "core/era/mirror.h"
 #include "core/wire/json.h"
 
 struct server_order *
@@ -212,4 +213,19 @@ server_order_listen(struct server *e, struct server_order *o, struct kept *kept)
 		server_order_tell_message(e, o, &server_facts_stream,
 		    kept->list[i]);
 	kept_clear(kept);
+}
+
+void
+server_order_send(struct server *e, struct server_order *o)
+{
+	struct buf name;
+
+	o->again_at = ALARM_NEVER;
+	buf_init(&name, 0);
+	if (mirror_unfit(e->mirror, o->sent, &name))
+		server_order_fail(e, o, FAULT_ARGUMENT_UNFIT,
+		    &(struct fault_args){ .why = buf_span(&name) });
+	else
+		server_attempt_new_modern(e, FOR_CALL, o, o->sent);
+	buf_free(&name);
 }

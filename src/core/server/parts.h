@@ -53,6 +53,9 @@ void server_attempt_drop(struct server *e, struct server_attempt *i);
 /* Ends the attempt: nothing that comes for its ticket is heard any more. The
  * sweep at the end of the step frees it. i may be NULL. */
 void server_attempt_end(struct server *e, struct server_attempt *i);
+/* Takes the attempt off its order, which needs no more of it. The attempt ends
+ * by itself, or is ended 5 s later. */
+void server_attempt_let_go(struct server *e, struct server_attempt *i);
 /* Returns the attempt under way with this ticket, or NULL. */
 struct server_attempt *server_attempt_find(const struct server *e,
     uint64_t ticket);
@@ -162,6 +165,8 @@ void server_order_fail(struct server *e, struct server_order *o,
  * gone, so that the session renews. ran: the request may have run. */
 void server_order_tell_gone(struct server *e, struct server_order *o, bool ran);
 
+/* Sends o->sent, the request of the first round or of a later one. */
+void server_order_send(struct server *e, struct server_order *o);
 /* Keeps a message (a reference is taken) until the session listens. Returns
  * false if there is no more room. */
 bool server_order_keep(struct kept *kept, struct frame *m);
@@ -175,35 +180,6 @@ void server_order_listen(struct server *e, struct server_order *o,
 void server_order_drop(struct server *e, struct server_order *o);
 /* Frees the order, which must not be in the list any more. */
 void server_order_free(struct server_order *o);
-
-/* --- call.c --- */
-
-/* One call at a modern server, from its first request to its last. */
-
-/* Sends o->sent, the request of the first round or of a later one. */
-void server_call_send(struct server *e, struct server_order *o);
-/* Sends the same request under a new id. */
-void server_call_again(struct server *e, struct server_order *o);
-/* Takes the attempt off its order, which needs no more of it. The attempt ends
- * by itself, or is ended 5 s later. */
-void server_call_let_go(struct server *e, struct server_attempt *i);
-
-/* Tells whether the facts say that the request did not reach the server. */
-bool server_call_is_unsent(const struct facts *f);
-/* Tells whether the server refused the request for now and named a time to wait
- * that is short enough. */
-bool server_call_is_refused_for_now(const struct facts *f);
-/* Sends a later round again if it did not reach the server or was refused for
- * now: the session cannot, because the call has begun. Returns false if it is
- * not sent again. */
-bool server_call_retry(struct server *e, struct server_order *o,
-    const struct facts *f);
-
-/* Makes the session renew, to find out anew what the server speaks.
- * unless_changed: a tool may have given this answer, so the call ran unless
- * another protocol is found. */
-void server_call_renew(struct server *e, struct server_order *o,
-    struct server_attempt *i, const struct facts *f, bool unless_changed);
 
 /* --- subscription.c --- */
 
@@ -324,7 +300,7 @@ void server_listen_tick(struct server *e);
  */
 
 /* Asks the client what this input_required result wants to know. When all is
- * answered, server_call_send() sends the next round. */
+ * answered, server_order_send() sends the next round. */
 void server_inputs_ask(struct server *e, struct server_order *o,
     struct frame *result);
 /* Takes an answer of the client. Returns false if it answers no open question.

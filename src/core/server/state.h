@@ -7,7 +7,6 @@
  *   act             facts, the queue of actions, attempts
  *   belief          what mcpsplice believes of the server
  *   order           one order of the session, from its begin to its end
- *   call            one call at a modern server
  *   subscription    one subscription at the server, and what it tells
  *   resources       the session's subscriptions to resources
  *   listen          the session's GET stream, a modern client's own listens, and

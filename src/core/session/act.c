@@ -316,12 +316,6 @@ session_with_own_id(struct session *s, struct frame *request)
 	return f;
 }
 
-void
-session_ask(struct session *s, enum event_kind kind)
-{
-	events_add(&s->events, &(struct event){ .kind = kind });
-}
-
 /* An event about the start of this client. */
 static struct event
 start_event(const struct session *s, enum event_kind kind)

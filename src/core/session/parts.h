@@ -86,8 +86,6 @@ void session_end_burst(struct session *s);
 /* Has the session of g noted on disk, so that a later process can end it if
  * this one is killed. NULL: there is no session any more. */
 void session_save(struct session *s, struct generation *g);
-/* Queues an event that needs nothing but its kind. */
-void session_ask(struct session *s, enum event_kind kind);
 /* Asks the startup cache for a start of this client, and puts this one into
  * it. */
 void session_ask_start(struct session *s);

@@ -467,7 +467,8 @@ session_renew_tick(struct session *s)
 			alarm_set(&s->alarms, ALARM_RENEW,
 			    s->now + BOUND_RENEW_MS);
 	} else if (s->config.cached_start) {
-		session_ask(s, ACTION_CHECK_PEERS);
+		events_add(&s->events,
+		    &(struct event){ .kind = ACTION_CHECK_PEERS });
 	} else {
 		session_peer_state(s, false);
 	}
