@@ -7,7 +7,6 @@
 #include "core/client/parts.h"
 
 #include "base/codec.h"
-#include "core/wire/msg.h"
 
 /* --- what a modern request has to say --- */
 

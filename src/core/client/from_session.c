@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "core/wire/edit.h"
-#include "core/wire/msg.h"
 
 static bool
 is_native(const struct request *r)

@@ -7,8 +7,6 @@
 
 #include "core/client/parts.h"
 
-#include "core/wire/msg.h"
-
 /* --- opening --- */
 
 /* The session may have a probe that went out as it came, to a server that was a

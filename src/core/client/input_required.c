@@ -15,7 +15,6 @@
 #include "base/bounds.h"
 #include "base/hash.h"
 #include "core/wire/edit.h"
-#include "core/wire/msg.h"
 
 /* --- questions of the server --- */
 

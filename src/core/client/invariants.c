@@ -11,9 +11,6 @@
 #undef NDEBUG
 #include <assert.h>
 
-#include "base/bounds.h"
-#include "core/wire/msg.h"
-
 /* The counts of a walk through all requests. */
 struct census {
 	size_t held_bytes, parked_bytes, strays, client_waits, at_session;

@@ -10,9 +10,7 @@
 
 #include <stdlib.h>
 
-#include "base/bounds.h"
 #include "core/wire/edit.h"
-#include "core/wire/msg.h"
 
 void
 client_hold(struct client *e, struct frame *f)

@@ -8,7 +8,6 @@
 #include "core/client/parts.h"
 
 #include "core/wire/edit.h"
-#include "core/wire/msg.h"
 
 /* Returns the request of r as the client wrote it, under the id of f; NULL: f
  * goes out as it is. A request that a legacy server has asked a question for is

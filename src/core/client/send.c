@@ -9,9 +9,6 @@
 
 #include <stdlib.h>
 
-#include "base/bounds.h"
-#include "core/wire/msg.h"
-
 /* --- the level of log messages --- */
 
 int

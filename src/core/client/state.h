@@ -72,10 +72,12 @@
 #define MCPSPLICE_CORE_CLIENT_STATE_H
 
 #include "base/alarm.h"
+#include "base/bounds.h"
 #include "base/hash.h"
 #include "core/client/client.h"
 #include "core/exchange/facts.h"
 #include "core/wire/json.h"
+#include "core/wire/msg.h"
 
 enum {
 	COLLECT_MS = 30, /* wait for further questions of a request */

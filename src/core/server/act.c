@@ -9,9 +9,7 @@
 
 #include <stdlib.h>
 
-#include "base/bounds.h"
 #include "core/era/mirror.h"
-#include "core/wire/protocol.h"
 
 static const uint64_t OURS = (uint64_t)1 << 63;
 

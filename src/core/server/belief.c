@@ -10,11 +10,8 @@
 
 #include <string.h>
 
-#include "core/era/era.h"
 #include "core/exchange/error_text.h"
 #include "core/exchange/loss_phrases.h"
-#include "core/wire/json.h"
-#include "core/wire/protocol.h"
 
 void
 server_belief_init(struct server *e)

@@ -19,11 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/bounds.h"
-#include "core/era/era.h"
 #include "core/wire/edit.h"
-#include "core/wire/json.h"
-#include "core/wire/protocol.h"
 
 /* What the end of a step says about what the step tried. */
 enum outcome {

@@ -13,10 +13,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/bounds.h"
 #include "base/codec.h"
-#include "core/era/era.h"
-#include "core/wire/json.h"
 
 enum {
 	PAUSE_MS = 250, /* before a round without questions */

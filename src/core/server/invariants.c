@@ -8,7 +8,6 @@
 #undef NDEBUG
 #include <assert.h>
 
-#include "base/bounds.h"
 #include "core/server/state.h"
 #include "core/wire/msg.h"
 

@@ -15,11 +15,7 @@
 
 #include <stdlib.h>
 
-#include "base/bounds.h"
-#include "core/era/era.h"
 #include "core/wire/edit.h"
-#include "core/wire/json.h"
-#include "core/wire/protocol.h"
 
 /* --- a modern client's listens --- */
 

@@ -14,12 +14,8 @@
 
 #include <stdlib.h>
 
-#include "base/bounds.h"
-#include "core/era/era.h"
 #include "core/era/mirror.h"
 #include "core/exchange/backoff.h"
-#include "core/wire/json.h"
-#include "core/wire/protocol.h"
 
 /* --- a call is sent again, or the session renews --- */
 

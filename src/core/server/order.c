@@ -8,9 +8,7 @@
 
 #include <stdlib.h>
 
-#include "base/bounds.h"
 #include "core/era/mirror.h"
-#include "core/wire/json.h"
 
 struct server_order *
 server_order_find(const struct server *e, uint64_t ticket)

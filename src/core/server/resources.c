@@ -15,9 +15,6 @@
 
 #include <stdlib.h>
 
-#include "base/bounds.h"
-#include "core/wire/json.h"
-
 /* --- the set --- */
 
 /*

@@ -56,9 +56,12 @@
 #define MCPSPLICE_CORE_SERVER_STATE_H
 
 #include "base/alarm.h"
+#include "base/bounds.h"
 #include "base/hash.h"
+#include "core/era/era.h"
 #include "core/exchange/facts.h"
 #include "core/server/server.h"
+#include "core/wire/json.h"
 #include "core/wire/msg.h"
 
 enum server_mode { MODE_UNKNOWN, MODE_LEGACY, MODE_SSE, MODE_MODERN };

@@ -14,8 +14,6 @@
 #include <stdlib.h>
 
 #include "core/era/mirror.h"
-#include "core/wire/json.h"
-#include "core/wire/protocol.h"
 
 struct server *
 server_new(const struct server_config *config)

@@ -9,11 +9,7 @@
 
 #include <stdlib.h>
 
-#include "base/bounds.h"
-#include "core/era/era.h"
 #include "core/exchange/backoff.h"
-#include "core/wire/json.h"
-#include "core/wire/protocol.h"
 
 enum {
 	BRIEF_MS = 30 * 1000, /* an older stream was no false start */

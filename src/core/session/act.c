@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "core/era/mirror.h"
-#include "core/wire/json.h"
 
 /* --- actions --- */
 

@@ -7,7 +7,6 @@
 #include "core/session/parts.h"
 
 #include "core/era/mirror.h"
-#include "core/wire/json.h"
 
 void
 session_call_state(struct session *s, struct call *c, enum call_state state)

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #include "base/codec.h"
-#include "core/wire/json.h"
 
 /* --- what the client is answered --- */
 

@@ -10,7 +10,6 @@
 #include <limits.h>
 #include <string.h>
 
-#include "core/wire/json.h"
 #include "core/wire/protocol.h"
 
 static bool

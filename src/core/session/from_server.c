@@ -8,8 +8,6 @@
 
 #include <stdlib.h>
 
-#include "core/wire/json.h"
-
 static void
 heard(struct session *s, struct attempt *l)
 {

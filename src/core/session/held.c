@@ -11,7 +11,6 @@
 #include "base/bounds.h"
 #include "base/queue.h"
 #include "core/wire/json.h"
-
 struct held *
 session_queue_add(struct held_queue *q, struct frame *f, size_t bytes)
 {

@@ -12,7 +12,6 @@
 
 #include "core/era/mirror.h"
 #include "core/exchange/refusal.h"
-#include "core/wire/json.h"
 
 /* The ruling for a message that answers this call. The call's own attempt tells
  * whether its request carried a session id. */

@@ -7,8 +7,6 @@
 
 #include "core/session/parts.h"
 
-#include "core/wire/json.h"
-
 enum {
 	WAKE_MS = 100,
 	PAUSE_MS = 1000, /* while it gives way to another stream */

@@ -7,7 +7,6 @@
 #include "core/session/parts.h"
 
 #include "base/codec.h"
-#include "core/wire/json.h"
 
 /* --- the client is told --- */
 

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 
 #include "core/era/mirror.h"
-#include "core/wire/json.h"
 #include "core/wire/protocol.h"
 
 /* Sends a request of our own, which is taken. */

@@ -6,8 +6,6 @@
 
 #include "core/session/parts.h"
 
-#include "core/wire/json.h"
-
 const char *
 session_one_way_name(const struct attempt *l)
 {

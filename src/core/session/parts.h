@@ -5,7 +5,6 @@
 #ifndef MCPSPLICE_CORE_SESSION_PARTS_H
 #define MCPSPLICE_CORE_SESSION_PARTS_H
 
-#include "base/frame.h"
 #include "core/exchange/fault.h"
 #include "core/session/state.h"
 

@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-#include "core/wire/json.h"
-
 enum { MSG_DEPTH = 1 << 20 }; /* the depth was checked when the frame came in */
 
 static void

@@ -7,7 +7,6 @@
 #include "core/session/parts.h"
 
 #include "base/codec.h"
-#include "core/wire/json.h"
 
 /* --- a session that is opened in doubt, beside the one that may be gone --- */
 

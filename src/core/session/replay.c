@@ -8,8 +8,6 @@
 
 #include "core/session/parts.h"
 
-#include "core/wire/json.h"
-
 bool
 session_is_safe(const struct session *s, const struct call *c)
 {

@@ -9,8 +9,6 @@
 
 #include <stdlib.h>
 
-#include "core/wire/json.h"
-
 static struct span
 uri_of(const struct frame *request)
 {

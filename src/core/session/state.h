@@ -60,6 +60,7 @@
 #include "core/session/call_table.h"
 #include "core/session/session.h"
 #include "core/session/tools.h"
+#include "core/wire/json.h"
 
 enum {
 	RESTORES_AT_ONCE = 8,

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "core/era/mirror.h"
-#include "core/wire/json.h"
 
 struct session *
 session_new(const struct session_config *config)

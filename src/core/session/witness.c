@@ -16,7 +16,6 @@
 #include <stdio.h>
 
 #include "core/exchange/refusal.h"
-#include "core/wire/json.h"
 
 /* --- who is asked --- */
 
