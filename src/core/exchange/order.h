@@ -20,6 +20,8 @@ struct credentials {
 	bool bound;       /* to a key: each request needs a proof of its own */
 	bool early;       /* the token has expired, and no better one was asked
 			   * for because the server's address is not known */
+	struct headers key; /* each request is signed with this one, by its id
+			     * and its secret; empty: it is not */
 };
 
 struct order {
