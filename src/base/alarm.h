@@ -7,6 +7,7 @@
 #ifndef MCPSPLICE_BASE_ALARM_H
 #define MCPSPLICE_BASE_ALARM_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,25 +20,64 @@ struct alarms {
 	int64_t soonest; /* may be earlier than any alarm that is set */
 };
 
-/* Sets all alarms to ALARM_NEVER. */
-void alarm_init(struct alarms *a);
-/* Sets one alarm; ALARM_NEVER switches it off. soonest is not raised before
- * alarm_recount. */
-void alarm_set(struct alarms *a, unsigned name, int64_t at);
-/* Has the alarm a time other than ALARM_NEVER? */
-bool alarm_is_set(const struct alarms *a, unsigned name);
-/* Is the time of this alarm reached? An alarm that goes off stays set. */
-bool alarm_is_due(const struct alarms *a, unsigned name, int64_t now);
-/* Lowers soonest to at, for a thing that has no alarm of its own. */
-void alarm_note(struct alarms *a, int64_t at);
-/* Computes soonest again from the alarms alone. After it the reducer reports
- * the times of all its things again with alarm_note. */
-void alarm_recount(struct alarms *a);
-
 static inline int64_t
 alarm_sooner(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
+}
+
+/* Sets all alarms to ALARM_NEVER. */
+static inline void
+alarm_init(struct alarms *a)
+{
+	unsigned i;
+
+	for (i = 0; i < ALARMS; i++)
+		a->at[i] = ALARM_NEVER;
+	a->soonest = ALARM_NEVER;
+}
+
+/* Lowers soonest to at, for a thing that has no alarm of its own. */
+static inline void
+alarm_note(struct alarms *a, int64_t at)
+{
+	a->soonest = alarm_sooner(a->soonest, at);
+}
+
+/* Sets one alarm; ALARM_NEVER switches it off. soonest is not raised before
+ * alarm_recount. */
+static inline void
+alarm_set(struct alarms *a, unsigned name, int64_t at)
+{
+	assert(name < ALARMS);
+	a->at[name] = at;
+	alarm_note(a, at);
+}
+
+/* Has the alarm a time other than ALARM_NEVER? */
+static inline bool
+alarm_is_set(const struct alarms *a, unsigned name)
+{
+	return a->at[name] != ALARM_NEVER;
+}
+
+/* Is the time of this alarm reached? An alarm that goes off stays set. */
+static inline bool
+alarm_is_due(const struct alarms *a, unsigned name, int64_t now)
+{
+	return a->at[name] <= now;
+}
+
+/* Computes soonest again from the alarms alone. After it the reducer reports
+ * the times of all its things again with alarm_note. */
+static inline void
+alarm_recount(struct alarms *a)
+{
+	unsigned i;
+
+	a->soonest = ALARM_NEVER;
+	for (i = 0; i < ALARMS; i++)
+		alarm_note(a, a->at[i]);
 }
 
 #endif

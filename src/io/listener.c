@@ -28,6 +28,7 @@
 
 #include "base/bounds.h"
 #include "base/mem.h"
+#include "base/queue.h"
 
 #ifndef MSG_NOSIGNAL
 #define MSG_NOSIGNAL 0 /* the loop ignores SIGPIPE */
@@ -47,7 +48,7 @@ enum {
 enum { IPV4, IPV6, ADDRESSES };
 
 struct conn {
-	struct conn *next;
+	struct conn *next, *prev;
 	struct listener *listener;
 	int fd;
 	struct loop_fd *watch;
@@ -72,7 +73,7 @@ struct listener {
 	bool named; /* nobody else has the port at one of the addresses */
 	struct loop_fd *watches[ADDRESSES];
 	struct loop_timer *pause;
-	struct conn *conns;
+	struct conn *first, *last;
 	unsigned n;
 	bool ended, linger;
 };
@@ -89,7 +90,7 @@ oldest_idle(const struct listener *s)
 {
 	struct conn *c, *oldest = NULL;
 
-	for (c = s->conns; c != NULL; c = c->next)
+	for (c = s->first; c != NULL; c = c->next)
 		if (!c->called && (!c->replying || c->replied))
 			oldest = c;
 	return oldest;
@@ -154,11 +155,8 @@ conn_free(struct conn *c)
 {
 	struct listener *s = c->listener;
 	struct linger reset = { .l_onoff = !c->replied, .l_linger = 0 };
-	struct conn **at;
 
-	for (at = &s->conns; *at != c; at = &(*at)->next)
-		;
-	*at = c->next;
+	QUEUE_REMOVE(s, c);
 	s->n--;
 	setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
 	loop_fd_free(c->watch);
@@ -332,8 +330,7 @@ conn_new(struct listener *s, int fd)
 	c->timer = loop_timer_new(s->l, on_late, c);
 	c->deadline = loop_now(s->l) + s->config.conn_ms;
 	loop_timer_set(c->timer, s->config.conn_ms);
-	c->next = s->conns;
-	s->conns = c;
+	QUEUE_ADD_FIRST(s, c);
 	s->n++;
 	if (set_flags(fd) == -1)
 		conn_free(c);
@@ -539,7 +536,7 @@ listener_free(struct listener *s, bool linger)
 	ended = s;
 	/* Keeps conn_free of the last one from freeing s. */
 	s->n++;
-	for (c = s->conns; c != NULL; c = next) {
+	for (c = s->first; c != NULL; c = next) {
 		next = c->next;
 		if (c->called)
 			continue;
