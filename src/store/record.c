@@ -432,19 +432,9 @@ record_expired(const struct record *r, int64_t now)
 static bool
 scope_next(struct span *text, struct span *scope)
 {
-	while (text->n > 0 && *text->p == ' ') {
-		text->p++;
-		text->n--;
-	}
-	if (text->n == 0)
-		return false;
-	scope->p = text->p;
-	for (scope->n = 0; scope->n < text->n; scope->n++)
-		if (text->p[scope->n] == ' ')
-			break;
-	text->p += scope->n;
-	text->n -= scope->n;
-	return true;
+	*text = span_trim(*text, " ");
+	*scope = span_take(text, ' ');
+	return scope->n > 0;
 }
 
 static bool

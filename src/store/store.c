@@ -704,18 +704,6 @@ pending_free(struct pending *p)
 	memset(p, 0, sizeof *p);
 }
 
-/* Is the line of this kind? If so, value is the text after the blank. */
-static bool
-is_line(struct span line, const char *kind, struct span *value)
-{
-	size_t n = strlen(kind);
-
-	if (line.n <= n || memcmp(line.p, kind, n) != 0 || line.p[n] != ' ')
-		return false;
-	*value = (struct span){ line.p + n + 1, line.n - n - 1 };
-	return true;
-}
-
 /* Reads digits up to a blank; other characters, or too many digits, give 0. */
 static int64_t
 take_number(struct span *text)
@@ -747,21 +735,24 @@ set_text(char **to, struct span value)
 static void
 parse_pending(struct pending *p, struct span text)
 {
-	struct span line, value;
+	struct span kind, value;
 	size_t i;
 
-	while (file_line(&text, &line)) {
-		if (is_line(line, "server", &value))
+	while (file_line(&text, &value)) {
+		kind = span_take(&value, ' ');
+		if (value.p == NULL)
+			continue;
+		if (span_is(kind, "server"))
 			set_text(&p->server, value);
-		else if (is_line(line, "url", &value))
+		else if (span_is(kind, "url"))
 			set_text(&p->url, value);
-		else if (is_line(line, "code", &value))
+		else if (span_is(kind, "code"))
 			set_text(&p->user_code, value);
-		else if (is_line(line, "asked", &value))
+		else if (span_is(kind, "asked"))
 			p->asked_at = take_number(&value);
-		else if (is_line(line, "failed", &value))
+		else if (span_is(kind, "failed"))
 			p->failed_at = take_number(&value);
-		else if (is_line(line, "opened", &value))
+		else if (span_is(kind, "opened"))
 			for (i = 0; i < COUNT(p->opened); i++)
 				p->opened[i] = take_number(&value);
 	}
