@@ -81,26 +81,6 @@ same(const struct identity *a, const struct identity *b)
 	    a->nanoseconds == b->nanoseconds;
 }
 
-/* Reads the file behind fd. Returns 0, or an errno. */
-static int
-read_all(int fd, struct buf *out)
-{
-	ssize_t n;
-
-	for (;;) {
-		buf_reserve(out, 4096);
-		n = read(fd, out->p + out->n, 4096);
-		if (n == 0)
-			return 0;
-		if (n > 0)
-			out->n += (size_t)n;
-		else if (errno != EINTR)
-			return errno;
-		if (out->n > BOUND_SECRET_BYTES)
-			return EFBIG;
-	}
-}
-
 /* Reads a source's file into to. A file that is read again is opened without
  * blocking, because it may have become a pipe. fstat comes before the content,
  * so that a change in between is noticed at the next look. */
@@ -110,19 +90,18 @@ read_source(const struct given *a, struct source *s, struct headers *to,
 {
 	struct stat st;
 	struct buf text;
-	int fd, error, rc;
+	int fd, rc;
 
 	fd = open(s->path, O_RDONLY | O_CLOEXEC | (first ? 0 : O_NONBLOCK));
 	if (fd < 0) {
 		*why = xasprintf("cannot read it: %s", strerror(errno));
 		return -1;
 	}
-	buf_init(&text, 0);
-	error = fstat(fd, &st) < 0 ? errno : read_all(fd, &text);
-	close(fd);
-	if (error != 0) {
-		*why = xasprintf("cannot read it: %s", strerror(error));
-		rc = -1;
+	buf_init(&text, BOUND_SECRET_BYTES);
+	rc = fstat(fd, &st) < 0 ? -1 : file_get_all(fd, &text);
+	file_close(fd);
+	if (rc != 0) {
+		*why = xasprintf("cannot read it: %s", strerror(errno));
 	} else {
 		s->seen = identity_of(&st);
 		s->regular = S_ISREG(st.st_mode);

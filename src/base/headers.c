@@ -281,28 +281,23 @@ int
 headers_add_line(struct headers *to, struct span line,
     const struct variables *env, char **why)
 {
-	const char *colon = line.n == 0 ? NULL : memchr(line.p, ':', line.n);
-	struct span name, value;
+	struct span name = span_trim(span_take(&line, ':'), BLANKS);
 	struct buf text;
 	int rc;
 
-	if (colon == NULL) {
+	if (line.p == NULL) {
 		*why = xstrdup("a line without a colon; write \"Name: "
 			       "value\"");
 		return -1;
 	}
-	name = span_trim((struct span){ line.p, (size_t)(colon - line.p) },
-	    BLANKS);
 	if (reserved(name)) {
 		*why = xasprintf("the header %.*s is set by mcpsplice itself; "
 				 "leave it out",
 		    (int)name.n, name.p);
 		return -1;
 	}
-	value = (struct span){ colon + 1,
-		line.n - (size_t)(colon + 1 - line.p) };
 	buf_init(&text, 0);
-	rc = variables_expand(value, env, &text, why);
+	rc = variables_expand(line, env, &text, why);
 	if (rc == 0 && headers_add(to, name, buf_span(&text), true) < 0) {
 		*why = xasprintf("the header \"%.*s\" has bytes that cannot "
 				 "be sent",

@@ -8,11 +8,13 @@
 #endif
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "io/file.h"
 
 /* Does the folder hold links named by hash ("4042bcee.0")? */
 static bool
@@ -116,20 +118,12 @@ find_system(const curl_version_info_data *v, const char *own,
 static int
 read_file(struct buf *b, const char *path)
 {
-	char part[4096];
-	size_t n;
-	FILE *f;
-	int r;
+	int r, fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	f = fopen(path, "r");
-	if (f == NULL)
+	if (fd < 0)
 		return -1;
-	r = 0;
-	while (r == 0 && (n = fread(part, 1, sizeof part, f)) > 0)
-		r = buf_add(b, part, n);
-	if (ferror(f))
-		r = -1;
-	fclose(f);
+	r = file_get_all(fd, b);
+	close(fd);
 	return r == 0 ? buf_addc(b, '\n') : -1;
 }
 

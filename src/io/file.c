@@ -234,6 +234,23 @@ file_get(int fd, size_t max, struct buf *out)
 	return -1;
 }
 
+int
+file_get_all(int fd, struct buf *out)
+{
+	char part[4096];
+	ssize_t n;
+
+	while ((n = read(fd, part, sizeof part)) > 0 ||
+	    (n < 0 && errno == EINTR))
+		if (n > 0 && buf_add(out, part, (size_t)n) != 0) {
+			errno = EFBIG;
+			n = -1;
+			break;
+		}
+	mem_wipe(part, sizeof part); /* it may be a secret */
+	return n < 0 ? -1 : 0;
+}
+
 size_t
 file_head(int fd, char *to, size_t max)
 {

@@ -31,6 +31,9 @@ int file_open(int dir, const char *name, bool write);
 /* Appends the whole content to out. EFBIG, with out unchanged, if it is longer
  * than max bytes. out has no cap of its own. */
 int file_get(int fd, size_t max, struct buf *out);
+/* Appends what can be read of fd, which may be a pipe, up to its end. EFBIG if
+ * that is more than the cap of out. */
+int file_get_all(int fd, struct buf *out);
 /* Reads at most max bytes of its beginning; returns how many, 0 after a
  * failure. */
 size_t file_head(int fd, char *to, size_t max);

@@ -19,6 +19,7 @@
 
 #include "base/bounds.h"
 #include "base/mem.h"
+#include "io/file.h"
 #include "options/argv.h"
 
 /* --- who could have written it --- */
@@ -351,9 +352,7 @@ static int
 slurp(struct reader *r, struct buf *out, bool *others)
 {
 	unsigned folders = r->weight == WEIGHT_HOME ? FOLDERS_HOME : FOLDERS;
-	char chunk[4096];
 	struct stat st;
-	ssize_t n = 0;
 	int fd, error;
 
 	fd = open(r->path, O_RDONLY | O_CLOEXEC);
@@ -363,13 +362,8 @@ slurp(struct reader *r, struct buf *out, bool *others)
 	if (error == 0 &&
 	    (*r->why = option_trust(r->path, fd, folders)) != NULL)
 		error = EPERM;
-	while (error == 0 && (n = read(fd, chunk, sizeof chunk)) != 0) {
-		if (n < 0 && errno != EINTR)
-			error = errno;
-		else if (n > 0 && buf_add(out, chunk, (size_t)n) < 0)
-			error = EFBIG;
-	}
-	mem_wipe(chunk, sizeof chunk);
+	if (error == 0 && file_get_all(fd, out) < 0)
+		error = errno;
 	close(fd);
 	*others = error == 0 && (st.st_mode & (S_IRGRP | S_IROTH)) != 0;
 	return error;

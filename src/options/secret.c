@@ -19,25 +19,16 @@
 static int
 read_all(const char *path, struct buf *to, bool check)
 {
-	char part[4096];
 	struct stat st;
-	ssize_t n;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
 
 	if (fd < 0)
 		return -1;
 	if (check && fstat(fd, &st) == 0)
 		file_warn_if_open(path, &st);
-	while ((n = read(fd, part, sizeof part)) > 0 ||
-	    (n < 0 && errno == EINTR))
-		if (n > 0 && buf_add(to, part, (size_t)n) != 0) {
-			errno = EFBIG;
-			n = -1;
-			break;
-		}
-	mem_wipe(part, sizeof part);
-	close(fd);
-	return n < 0 ? -1 : 0;
+	rc = file_get_all(fd, to);
+	file_close(fd);
+	return rc;
 }
 
 static char *

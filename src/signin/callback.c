@@ -120,17 +120,8 @@ params_free(struct params *p)
 static bool
 cut(struct span *rest, char c, struct span *part)
 {
-	const char *at = rest->n == 0 ? NULL : memchr(rest->p, c, rest->n);
-
-	*part = *rest;
-	if (at == NULL) {
-		*rest = (struct span){ NULL, 0 };
-		return false;
-	}
-	part->n = (size_t)(at - rest->p);
-	rest->p += part->n + 1;
-	rest->n -= part->n + 1;
-	return true;
+	*part = span_take(rest, c);
+	return rest->p != NULL;
 }
 
 /* Keeps one parameter if it is one of ours. Returns -1 when it cannot be

@@ -119,19 +119,6 @@ login_process_orphaned(void *arg)
 }
 
 static int
-read_stdin(struct buf *to)
-{
-	char part[4096];
-	ssize_t n;
-
-	while ((n = read(STDIN_FILENO, part, sizeof part)) > 0 ||
-	    (n < 0 && errno == EINTR))
-		if (n > 0 && buf_add(to, part, (size_t)n) != 0)
-			return -1;
-	return n < 0 ? -1 : 0;
-}
-
-static int
 login_process_run(struct process *p, const struct options *o,
     const struct login_process_task *task)
 {
@@ -174,7 +161,7 @@ signin_process(char *program)
 
 	log_sink(login_process_log, NULL);
 	buf_init(&text, TASK_MAX);
-	status = read_stdin(&text);
+	status = file_get_all(STDIN_FILENO, &text);
 	if (status == 0)
 		status = login_process_task_read(&task, buf_span(&text), &why);
 	buf_wipe(&text);

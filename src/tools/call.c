@@ -8,6 +8,7 @@
 
 #include "base/codec.h"
 #include "core/wire/json.h"
+#include "io/file.h"
 #include "proxy/proxy.h"
 #include "tools/arguments.h"
 #include "tools/command.h"
@@ -110,19 +111,6 @@ explain_unknown(const struct options *o, struct span tools, char **why)
 	buf_free(&one);
 }
 
-static int
-read_stdin(struct buf *out)
-{
-	char part[4096];
-	ssize_t n;
-
-	while ((n = read(STDIN_FILENO, part, sizeof part)) > 0 ||
-	    (n < 0 && errno == EINTR))
-		if (n > 0)
-			buf_add(out, part, (size_t)n);
-	return n < 0 ? -1 : 0;
-}
-
 /* Appends the params of tools/call. Returns 0, or -1 with *why. */
 static int
 make_params(const struct options *o, struct span tool, struct span text,
@@ -188,7 +176,7 @@ command_call(const struct options *o, char **why)
 	status = 1;
 	buf_init(&text, 0);
 	if (o->operands.n == 2 && strcmp(o->operands.list[1], "-") == 0 &&
-	    read_stdin(&text) != 0) {
+	    file_get_all(STDIN_FILENO, &text) != 0) {
 		*why = xasprintf("cannot read stdin: %s", strerror(errno));
 	} else if ((p = peer_start(o, why)) != NULL) {
 		status = call(p, o, buf_span(&text), why);
