@@ -1,6 +1,6 @@
 /*
- * base/hash: what is added is found until it is removed, also under one
- * key and through growth, and in the order of arrival.
+ * base/hash: what is added is found until it is removed, also under one key and
+ * through growth, and in the order of arrival; the values of FNV-1a.
  */
 #include "config.h"
 
@@ -77,6 +77,16 @@ START_TEST(one_key_for_several)
 }
 END_TEST
 
+START_TEST(bytes)
+{
+	uint64_t h = hash_bytes(HASH_START, "foo", 3);
+
+	ck_assert(hash_bytes(HASH_START, NULL, 0) == HASH_START);
+	ck_assert(hash_bytes(HASH_START, "a", 1) == 0xaf63dc4c8601ec8c);
+	ck_assert(hash_bytes(h, "bar", 3) == 0x85944171f73967e8);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -86,6 +96,7 @@ main(void)
 	tcase_add_test(t, an_empty_table_has_nothing);
 	tcase_add_test(t, many_are_found);
 	tcase_add_test(t, one_key_for_several);
+	tcase_add_test(t, bytes);
 	suite_add_tcase(s, t);
 	return unit_run(s);
 }

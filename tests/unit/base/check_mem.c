@@ -298,6 +298,19 @@ hole(struct buf *out, struct span name, const void *arg)
 	return true;
 }
 
+START_TEST(test_words)
+{
+	static const char *const words[] = { "one", "two" };
+
+	ck_assert_uint_eq(string_index("two", words, 2), 1);
+	ck_assert_uint_eq(string_index("three", words, 2), 2);
+	ck_assert_uint_eq(string_index(NULL, words, 2), 2);
+	ck_assert(string_eq("a", "a") && string_eq(NULL, NULL));
+	ck_assert(!string_eq("a", "b"));
+	ck_assert(!string_eq("a", NULL) && !string_eq(NULL, "a"));
+}
+END_TEST
+
 START_TEST(test_fill)
 {
 	struct buf b;
@@ -324,6 +337,7 @@ main(void)
 	tcase_add_test(tc, test_span_take);
 	tcase_add_test(tc, test_strings);
 	tcase_add_test(tc, test_buf_str_of_nothing);
+	tcase_add_test(tc, test_words);
 	tcase_add_test(tc, test_fill);
 	tcase_add_test(tc, test_list);
 	tcase_add_test(tc, test_spans);

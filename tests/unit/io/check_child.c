@@ -1038,6 +1038,28 @@ START_TEST(words_that_are_refused)
 }
 END_TEST
 
+static const struct {
+	enum child_end end;
+	int value;
+	const char *fate;
+} fates[] = {
+	{ CHILD_EXIT, 3, "ended with status 3" },
+	{ CHILD_SIGNAL, 9, "was ended by signal 9" },
+	{ CHILD_TIMEOUT, 30000, "did not answer within 30 s" },
+	{ CHILD_TOO_LARGE, 2048, "wrote more than 2 KiB" },
+	{ CHILD_NO_START, ENOENT,
+	    "cannot be started: No such file or directory" },
+};
+
+START_TEST(the_fate)
+{
+	char *fate = child_fate(fates[_i].end, fates[_i].value);
+
+	ck_assert_str_eq(fate, fates[_i].fate);
+	free(fate);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -1081,6 +1103,7 @@ main(void)
 	tcase_add_test(t, no_path_at_all);
 	tcase_add_test(t, many_at_once);
 	tcase_add_test(t, our_handlers_stay_ours);
+	tcase_add_loop_test(t, the_fate, 0, COUNT(fates));
 	tcase_add_loop_test(t, words, 0, COUNT(lines));
 	tcase_add_loop_test(t, words_that_are_refused, 0, COUNT(refused_lines));
 	suite_add_tcase(s, t);

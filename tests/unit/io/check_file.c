@@ -697,6 +697,30 @@ START_TEST(ages)
 }
 END_TEST
 
+/* A pipe has no length, and its end comes when nobody writes any more. */
+START_TEST(read_a_pipe)
+{
+	struct buf b;
+	int fds[2], i;
+
+	for (i = 0; i < 2; i++) {
+		ck_assert_int_eq(pipe(fds), 0);
+		ck_assert_int_eq(write(fds[1], "12345", 5), 5);
+		close(fds[1]);
+		buf_init(&b, i == 0 ? 5 : 4);
+		ck_assert_int_eq(file_get_all(fds[0], &b), i == 0 ? 0 : -1);
+		if (i == 0)
+			ck_assert(span_is(buf_span(&b), "12345"));
+		else
+			ck_assert_int_eq(errno, EFBIG);
+		buf_free(&b);
+		close(fds[0]);
+	}
+	ck_assert_int_eq(file_get_all(-1, &b), -1);
+	ck_assert_int_eq(errno, EBADF);
+}
+END_TEST
+
 START_TEST(lines)
 {
 	struct span text = span_of("a\n\nrest"), line;
@@ -780,6 +804,7 @@ files(void)
 	tcase_add_test(tc, lock_is_not_inherited);
 	tcase_add_test(tc, list_all);
 	tcase_add_test(tc, ages);
+	tcase_add_test(tc, read_a_pipe);
 	tcase_add_test(tc, lines);
 	tcase_add_test(tc, nothing_stays_open);
 	return tc;
