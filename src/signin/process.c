@@ -11,6 +11,7 @@
 
 #include "auth/login_process.h"
 #include "base/log.h"
+#include "io/file.h"
 
 #define TASK_MAX ((size_t)1024 * 1024)
 

@@ -11,7 +11,6 @@
 #include "base/codec.h"
 #include "base/log.h"
 #include "core/wire/lines.h"
-#include "io/file.h"
 #include "signin/account.h"
 #include "tools/command.h"
 #include "tools/probe.h"
