@@ -189,8 +189,12 @@ void
 chain_step(struct chain *c, const struct event *event)
 {
 	struct event in = *event;
-	uint64_t bit = EVENT_BIT(in.kind);
+	uint64_t bit;
 
+	if (in.kind == INPUT_CLIENT &&
+	    !session_admits(c->session, in.frame, &in.invalid))
+		in.kind = INPUT_INVALID;
+	bit = EVENT_BIT(in.kind);
 	c->now = in.now;
 	c->random = in.random;
 	c->secret[0] = in.secret[0];

@@ -95,7 +95,15 @@ enum event_kind {
 /* A set of kinds of events has a bit for each. */
 #define EVENT_BIT(kind) (UINT64_C(1) << (kind))
 
-enum invalid_line { INVALID_SYNTAX, INVALID_BATCH, INVALID_MESSAGE };
+/* The last two are messages, but not for the server: a request without an id,
+ * and one with two readings where tools are kept from the client. */
+enum invalid_line {
+	INVALID_SYNTAX,
+	INVALID_BATCH,
+	INVALID_MESSAGE,
+	INVALID_NO_ID,
+	INVALID_TWO_WAYS
+};
 
 /* One event. All that it points to is borrowed; a reducer takes a reference to
  * a frame that it keeps. */

@@ -24,9 +24,11 @@ struct method {
 	unsigned traits;
 };
 
-/* All methods that are not just translated, or that have a trait. */
+/* All methods of requests, and those of notifications that are not just
+ * translated. */
 static const struct method methods[] = {
 	{ "completion/complete", ERA_BOTH, ERA_BOTH, 0 },
+	{ "elicitation/create", ERA_BOTH, ERA_BOTH, 0 },
 	{ "initialize", ERA_LOCAL, ERA_NONE, 0 },
 	{ "logging/setLevel", ERA_LOCAL, ERA_NONE, 0 },
 	{ "notifications/cancelled", ERA_LOCAL, ERA_LOCAL, 0 },
@@ -42,6 +44,8 @@ static const struct method methods[] = {
 	{ "resources/subscribe", ERA_LOCAL, ERA_NONE, 0 },
 	{ "resources/templates/list", ERA_BOTH, ERA_BOTH, CACHED },
 	{ "resources/unsubscribe", ERA_LOCAL, ERA_NONE, 0 },
+	{ "roots/list", ERA_BOTH, ERA_BOTH, 0 },
+	{ "sampling/createMessage", ERA_BOTH, ERA_BOTH, 0 },
 	{ "server/discover", ERA_BOTH, ERA_LOCAL, CACHED },
 	{ "subscriptions/listen", ERA_BOTH, ERA_LOCAL, 0 },
 	{ "tasks/cancel", ERA_NONE, ERA_NONE, 0 },
@@ -189,6 +193,14 @@ era_to_legacy(const struct frame *modern)
 	const struct method *m = find(modern->method);
 
 	return m != NULL ? m->to_legacy : ERA_BOTH;
+}
+
+bool
+era_is_request(struct span method)
+{
+	const struct method *m = find(method);
+
+	return m != NULL && strncmp(m->name, "notifications/", 14) != 0;
 }
 
 bool

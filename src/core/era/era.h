@@ -51,6 +51,8 @@ struct span era_heard_version(struct span asked, struct span taken);
 /* Decide by the method; unknown methods are ERA_BOTH. */
 enum era_way era_to_modern(const struct frame *legacy);
 enum era_way era_to_legacy(const struct frame *modern);
+/* Is this the method of a request of any revision, from either side? */
+bool era_is_request(struct span method);
 /* May the answer to this method be input_required (tools/call, prompts/get,
  * resources/read)? */
 bool era_may_ask(struct span method);

@@ -134,6 +134,10 @@ FAULT(FAULT_BATCH, FAULT_REQUEST, NULL, RAN_NO,
     "Invalid request: a line must hold one message, not a batch. Not sent.")
 FAULT(FAULT_NO_MESSAGE, FAULT_REQUEST, NULL, RAN_NO,
     "Invalid request: this is no JSON-RPC 2.0 message. Not sent.")
+FAULT(FAULT_TWO_WAYS, FAULT_REQUEST, NULL, RAN_NO,
+    "Invalid request: this message can be read in two ways, because a member is "
+    "there twice or its name is spelled oddly, and tools are kept from this "
+    "client. Not sent.")
 FAULT(FAULT_MESSAGE_HUGE, FAULT_REQUEST, "too_large", RAN_NO,
     "Message too large: {size} bytes. Not sent. Send less, or raise "
     "--max-message.")

@@ -10,6 +10,11 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/bounds.h"
+#include "core/era/era.h"
+#include "core/exchange/fault.h"
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
 #include "core/wire/protocol.h"
 
 static bool
@@ -320,6 +325,19 @@ session_client(struct session *s, struct frame *f)
 
 /* --- frames that are none --- */
 
+/* Some servers run a request without an id, and another parser may find another
+ * tool in an ambiguous message. */
+bool
+session_admits(const struct session *s, const struct frame *f,
+    enum invalid_line *why)
+{
+	bool ambiguous = f->ambiguous && tool_filter_is_on(&s->config.filter);
+
+	*why = ambiguous ? INVALID_TWO_WAYS : INVALID_NO_ID;
+	return !ambiguous &&
+	    (f->kind != FRAME_NOTIFICATION || !era_is_request(f->method));
+}
+
 /* May an error be sent without an id? Schemas before 2025-11-25 require one. */
 static bool
 may_omit_id(const struct session *s)
@@ -386,6 +404,12 @@ answer_batch(struct session *s, struct span array)
 void
 session_invalid(struct session *s, const struct event *in)
 {
+	static const char *const what[] = { "not JSON", "a batch",
+		"not a JSON-RPC message", "a request without an id",
+		"a message with two readings" };
+	static const enum fault_id faults[] = { FAULT_NO_JSON, FAULT_BATCH,
+		FAULT_NO_MESSAGE, FAULT_NONE, FAULT_TWO_WAYS };
+
 	struct span id = in->kind == INPUT_TOO_LONG ? in->id :
 	    in->frame != NULL                       ? in->frame->id :
 						      no_span;
@@ -400,17 +424,15 @@ session_invalid(struct session *s, const struct event *in)
 		answer_unusable(s, id, "is no JSON-RPC message");
 		return;
 	}
-	f = fault_make(in->kind == INPUT_TOO_LONG ? FAULT_MESSAGE_HUGE :
-		in->invalid == INVALID_SYNTAX     ? FAULT_NO_JSON :
-		in->invalid == INVALID_BATCH      ? FAULT_BATCH :
-						    FAULT_NO_MESSAGE,
-	    &(struct fault_args){ .id = id, .size = in->size });
 	session_log(s, LEVEL_WARN,
 	    "a line from the client is not forwarded: %s",
-	    in->kind == INPUT_TOO_LONG        ? "too long" :
-		in->invalid == INVALID_SYNTAX ? "not JSON" :
-		in->invalid == INVALID_BATCH  ? "a batch" :
-						"not a JSON-RPC message");
+	    in->kind == INPUT_TOO_LONG ? "too long" : what[in->invalid]);
+	/* A notification gets no answer. */
+	if (in->kind == INPUT_INVALID && in->invalid == INVALID_NO_ID)
+		return;
+	f = fault_make(in->kind == INPUT_TOO_LONG ? FAULT_MESSAGE_HUGE :
+						    faults[in->invalid],
+	    &(struct fault_args){ .id = id, .size = in->size });
 	/* What has no id in a batch gets one error together. */
 	if (in->frame != NULL && in->invalid == INVALID_BATCH &&
 	    answer_batch(s, in->frame->text)) {

@@ -84,10 +84,8 @@ tools_free(struct tools *t)
 	free(t);
 }
 
-/* Decodes a name. Returns false if the name cannot tell tools apart: U+FFFD
- * stands for any broken byte, so two tools may have it in common. */
-static bool
-read_name(struct span value, struct buf *name)
+bool
+tools_name(struct span value, struct buf *name)
 {
 	const char *s;
 
@@ -174,7 +172,7 @@ learn_hint(struct tools *t, struct span tool, uint64_t session,
 	size_t at;
 
 	json_get_some(tool, parts, part, 2);
-	if (!read_name(part[0], name))
+	if (!tools_name(part[0], name))
 		return;
 	json_get_some(part[1], hints, hint, 2);
 	safe = span_is(hint[0], "true") || span_is(hint[1], "true");
@@ -301,7 +299,7 @@ hint_of(const struct tools *t, const struct frame *call)
 	if (call->ambiguous)
 		return NULL;
 	buf_init(&name, BOUND_TOOL_NAME_BYTES);
-	if (read_name(json_get(call->params, "name"), &name))
+	if (tools_name(json_get(call->params, "name"), &name))
 		at = find(t, buf_span(&name), &known);
 	buf_free(&name);
 	return known ? t->hints[at] : NULL;

@@ -15,6 +15,11 @@ struct tools;
 struct tools *tools_new(void);
 void tools_free(struct tools *t);
 
+/* Decodes the name of a tool (raw JSON) into name. Returns false if it cannot
+ * tell tools apart, because it has a NUL, which ends it for some programs, or
+ * U+FFFD, which stands for any broken byte. */
+bool tools_name(struct span value, struct buf *name);
+
 /* A tools/list request of the client was answered with this result, in the
  * session of this number. A request without a cursor begins the list anew; one
  * with the cursor of the page before adds a page; any other leaves the list as

@@ -155,14 +155,14 @@ kind_of_response(const struct members *m)
 	return FRAME_RAW;
 }
 
-/* Finds _meta in the params, and whether they are ambiguous. */
+/* Finds _meta in the params, and whether those of a call are ambiguous. */
 static void
 look_into_params(struct frame *f)
 {
 	static const char *const names[] = { "name", "_meta", NULL };
 	struct span key, value, name = no_span, *slot;
+	bool call = json_key_is(f->method, "tools/call"), exact;
 	size_t at = 0;
-	bool exact;
 
 	if (json_kind(f->params) != '{')
 		return;
@@ -170,7 +170,7 @@ look_into_params(struct frame *f)
 		slot = is_name(key, "_meta", &exact) ? &f->meta :
 		    is_name(key, "name", &exact)     ? &name :
 						       NULL;
-		if (put(slot, key, value, exact, names))
+		if (put(slot, key, value, exact, names) && call)
 			f->ambiguous = true;
 	}
 }
@@ -178,15 +178,15 @@ look_into_params(struct frame *f)
 static void
 locate(struct frame *f, const struct members *m)
 {
-	f->ambiguous = m->ambiguous;
+	if (m->method.p != NULL)
+		f->method = (struct span){ m->method.p + 1, m->method.n - 2 };
+	f->ambiguous = m->ambiguous || span_find(f->method, "\\u0000") != NULL;
 	f->id = m->id;
 	f->params = m->params;
 	look_into_params(f);
 	f->token = json_get(f->meta, "progressToken");
 	f->result = m->result;
 	f->error = m->error;
-	if (m->method.p != NULL)
-		f->method = (struct span){ m->method.p + 1, m->method.n - 2 };
 }
 
 static void

@@ -25,10 +25,10 @@ enum msg_status {
  * both result and error is MSG_INVALID. An id must be a string or a number.
  *
  * f is ambiguous if, of the members that have a meaning here, or of name and
- * _meta in its params, it has one twice or one in other letters (Name), or if
- * the name of any member beside them has an escape or is not ASCII. Some
- * parsers take the first of two, or ignore case as Unicode folds it (Go), or
- * what follows a NUL. */
+ * _meta in the params of a tools/call, it has one twice or one in other letters
+ * (Name), or if the name of any member beside them has an escape or is not
+ * ASCII; also if its method has a NUL. Some parsers take the first of two, or
+ * ignore case as Unicode folds it (Go), or what follows a NUL. */
 enum msg_status msg_parse(struct frame *f, unsigned max_depth);
 
 /* Makes a parsed frame from the text of a server, fit for one line of any

@@ -318,7 +318,8 @@ START_TEST(test_id_same)
 }
 END_TEST
 
-/* Behind the version of a request that has an id and a method. */
+/* Behind the version of a tools/call with an id; a "!" stands for another
+ * method. */
 static const struct {
 	const char *rest;
 	bool ambiguous;
@@ -359,13 +360,22 @@ static const struct {
 	{ "\"params\":{\"name\":\"a\",\"n\\u0000ame\":\"b\"}", true },
 	{ "\"params\":{\"_meta\":{},\"_meta\":{}}", true },
 	{ "\"params\":{\"_META\":{}}", true },
+	/* No tool is named in the params of other methods. */
+	{ "!prompts\\/get\",\"params\":{\"name\":1,\"name\":2,\"Name\":3}",
+	    false },
+	{ "!tools\\/call\",\"params\":{\"Name\":\"b\"}", true },
+	{ "!prompts/get\",\"Params\":{}", true },
+	{ "!tools/call\\u0000\"", true },
+	{ "!tools\\u002fcall\"", false },
 };
 
 START_TEST(test_readings)
 {
 	const char *rest = readings[_i].rest;
-	char *text = xasprintf("{" V ",\"id\":1,\"method\":\"a\"%s%s}",
-	    *rest == '\0' ? "" : ",", rest);
+	bool other_method = *rest == '!';
+	char *text = xasprintf("{" V ",\"id\":1,\"method\":\"%s%s%s}",
+	    other_method ? "" : "tools/call\"",
+	    other_method || *rest == '\0' ? "" : ",", rest + other_method);
 	struct frame *f = frame_copy(span_of(text)), *other;
 
 	f->ambiguous = !readings[_i].ambiguous; /* of an earlier use */
