@@ -11,12 +11,14 @@
 #include "core/wire/redact.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 
 #include "core/wire/json.h"
 
 #define REDACTED "(redacted)"
-#define NAME_BYTES 128 /* of a name that is looked at */
-#define TOKEN_BYTES 16 /* a shorter word behind "Basic" may be English */
+#define NAME_BYTES 128  /* of a name that is looked at */
+#define INNER_BYTES 512 /* of one in JSON that stands in a string */
+#define TOKEN_BYTES 16  /* a shorter word behind "Basic" may be English */
 
 static bool
 ends_with(const char *text, size_t n, const char *end)
@@ -123,9 +125,19 @@ url_end(const char *p, const char *end, const char *stops)
 	return end;
 }
 
+/* Copies [p, end), but hardly more than fits below limit. */
+static void
+add_below(struct buf *out, const char *p, const char *end, size_t limit)
+{
+	size_t n = (size_t)(end - p);
+	size_t room = out->n <= limit ? limit - out->n + 1 : 0;
+
+	buf_add(out, p, n < room ? n : room);
+}
+
 /* Copies a URL from behind "://", without its user, query and fragment. */
 static const char *
-redact_url(struct buf *out, const char *p, const char *end)
+redact_url(struct buf *out, const char *p, const char *end, size_t limit)
 {
 	const char *rest = url_end(p, end, "/?#"), *at;
 
@@ -136,7 +148,7 @@ redact_url(struct buf *out, const char *p, const char *end)
 		p = at;
 	}
 	rest = url_end(p, end, "?#");
-	buf_add(out, p, (size_t)(rest - p));
+	add_below(out, p, rest, limit);
 	if (rest == end || (*rest != '?' && *rest != '#'))
 		return rest;
 	buf_addc(out, *rest);
@@ -144,33 +156,39 @@ redact_url(struct buf *out, const char *p, const char *end)
 	return url_end(rest, end, "");
 }
 
-/* Returns the length of the escaped quote at p, or 0. After an even number of
- * backslashes a quote is not escaped: it ends the string. */
 static size_t
-quote_at(const char *p, const char *end)
+count_backslashes(const char *p, const char *end)
 {
 	const char *q = p;
 
 	while (q < end && *q == '\\')
 		q++;
-	return (q - p) % 2 == 1 && q < end && *q == '"' ? (size_t)(q - p) + 1 :
-							  0;
+	return (size_t)(q - p);
+}
+
+/* Looks at the run of backslashes at p. Returns the length of the escaped quote
+ * that it is, or 0, and the length of all that is to be passed. After an even
+ * number of backslashes a quote is not escaped: it ends the string. */
+static size_t
+quote_at(const char *p, const char *end, size_t *pass)
+{
+	size_t n = count_backslashes(p, end);
+	bool odd = n % 2 == 1 && n < (size_t)(end - p);
+
+	*pass = n + odd;
+	return odd && p[n] == '"' ? n + 1 : 0;
 }
 
 /* Finds the next quote of this length; end: there is none. */
 static const char *
 find_quote(const char *p, const char *end, size_t length)
 {
-	size_t n;
+	size_t pass;
 
 	while (p < end) {
-		n = quote_at(p, end);
-		if (n == length)
+		if (quote_at(p, end, &pass) == length)
 			return p;
-		if (n > 0)
-			p += n;
-		else
-			p += *p == '\\' && end - p > 1 ? 2 : 1;
+		p += pass > 0 ? pass : 1;
 	}
 	return end;
 }
@@ -180,8 +198,9 @@ static const char *
 inner_value_end(const char *p, const char *end, size_t quote)
 {
 	const char *stop;
+	size_t pass;
 
-	if (quote_at(p, end) == quote) {
+	if (quote_at(p, end, &pass) == quote) {
 		stop = find_quote(p + quote, end, quote);
 		return stop == end ? end : stop + quote;
 	}
@@ -195,15 +214,17 @@ inner_value_end(const char *p, const char *end, size_t quote)
 }
 
 /* Copies the escaped quote at p and, if it begins the name of a secret, all up
- * to the end of its value. */
+ * to the end of its value. A longer name is not looked for: a text of quotes
+ * that have no fellow would be read again for each. */
 static const char *
 redact_inner(struct buf *out, const char *p, const char *end, size_t quote)
 {
-	const char *name = p + quote, *stop = find_quote(name, end, quote);
+	const char *name = p + quote, *value;
+	const char *last = end - name > INNER_BYTES ? name + INNER_BYTES : end;
+	const char *stop = find_quote(name, last, quote);
 	struct span key = { name, (size_t)(stop - name) }, mark = { p, quote };
-	const char *value;
 
-	value = skip_space(stop == end ? end : stop + quote, end);
+	value = stop == last ? end : skip_space(stop + quote, end);
 	if (value < end && *value == ':') {
 		value = skip_space(value + 1, end);
 		if (value < end &&
@@ -243,35 +264,67 @@ redact_scheme(struct buf *out, const char *p, const char *end)
 	return p;
 }
 
+/* Returns the character of the escape whose backslash stands before p, if it is
+ * in ASCII and needs no escape; else 0. */
+static char
+needless_escape(const char *p, const char *end)
+{
+	char digits[3] = "", c;
+
+	if (*p == '/')
+		return *p;
+	if (end - p < 5 || memcmp(p, "u00", 3) != 0 ||
+	    !isxdigit((unsigned char)p[3]) || !isxdigit((unsigned char)p[4]))
+		return 0;
+	memcpy(digits, p + 3, 2);
+	c = (char)strtol(digits, NULL, 16);
+	return c > ' ' && c < 0x7f && c != '"' && c != '\\' ? c : 0;
+}
+
+/* Copies the backslashes at p with what they escape. A secret may be spelled
+ * with escapes, so those go that are not needed. */
+static const char *
+redact_escape(struct buf *out, const char *p, const char *end, size_t limit)
+{
+	size_t pass, quote = quote_at(p, end, &pass);
+	char c = 0;
+
+	if (quote > 0)
+		return redact_inner(out, p, end, quote);
+	if (pass % 2 == 0 && p[pass - 1] != '\\')
+		c = needless_escape(p + pass - 1, end);
+	add_below(out, p, p + (c == 0 ? pass : pass - 2), limit);
+	if (c == 0)
+		return p + pass;
+	buf_addc(out, c);
+	return p + pass + (p[pass - 1] == 'u' ? 4 : 0);
+}
+
 /* Copies text, such as the inside of a string, up to a little beyond limit. */
 static void
 redact_string(struct buf *out, const char *p, const char *end, size_t limit)
 {
 	const char *next;
-	size_t quote, n;
+	size_t n;
 
 	while (p < end && out->n <= limit) {
+		if (*p == '\\') {
+			p = redact_escape(out, p, end, limit);
+			continue;
+		}
 		n = begins(p, end, "://")     ? 3 :
 		    begins(p, end, ":\\/\\/") ? 5 :
 						0;
 		if (n > 0) {
 			buf_add(out, p, n);
-			p = redact_url(out, p + n, end);
-			continue;
-		}
-		quote = quote_at(p, end);
-		if (quote > 0) {
-			p = redact_inner(out, p, end, quote);
+			p = redact_url(out, p + n, end, limit);
 			continue;
 		}
 		next = redact_scheme(out, p, end);
-		if (next != p) {
+		if (next == p)
+			buf_addc(out, *p++);
+		else
 			p = next;
-			continue;
-		}
-		n = *p == '\\' && end - p > 1 ? 2 : 1;
-		buf_add(out, p, n);
-		p += n;
 	}
 }
 

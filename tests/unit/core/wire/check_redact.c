@@ -4,6 +4,7 @@
 #include "core/wire/redact.h"
 
 #include <limits.h>
+#include <time.h>
 
 #include "core/wire/json.h"
 #include "unit/unit.h"
@@ -58,7 +59,88 @@ static const struct {
 	{ "[\"a \\\"token\\\" is\",\"\\\\\",\"\\\"\"]", NULL },
 	{ "\"\"", NULL },
 	{ "[]", NULL },
+	/* Escapes that are not needed */
+	{ "[\"\\u0073\\u006B-a\\/b\\u0022\\u005c\\u0009\\u00e9\\\\u0061\"]",
+	    "[\"sk-a/b\\u0022\\u005c\\u0009\\u00e9\\\\u0061\"]" },
+	{ "[\"\\\\\\u0061\\\\\\/\"]", "[\"\\\\a\\\\/\"]" },
 };
+
+/* Texts that were read again and again. */
+static const struct {
+	const char *part;
+	unsigned quotes; /* add an escaped quote of each length up to this */
+} hostile[] = {
+	{ "\\\\", 0 },
+	{ "\\\\\\n", 0 },
+	{ "\\", 1000 },
+	{ "", 40 },
+	{ "x", 300 },
+	{ "\\\"", 0 },
+	{ "\\\"a\\\":", 0 },
+	{ "\\\"token\\\":", 0 },
+	{ "\\\"token\\\":[", 0 },
+	{ "\\\"a\\\"                                         ", 0 },
+	{ "://", 0 },
+	{ "a://@", 0 },
+	{ "://\\\\\\\\", 0 },
+	{ "Bearer ", 0 },
+	{ "Bearer \\\\\\\\\\\\", 0 },
+	{ "\",\"a\":1,\"b\":\"", 0 },
+	{ "\\u0061", 0 },
+};
+
+enum { HOSTILE_BYTES = 1 << 20 };
+
+/* Fills out with the parts, in a string of JSON. */
+static void
+fill_hostile(struct buf *out, const char *part, unsigned quotes)
+{
+	unsigned i, length;
+
+	buf_adds(out, "[\"");
+	while (out->n < HOSTILE_BYTES) {
+		buf_adds(out, part);
+		for (length = 0; length < quotes; length++) {
+			for (i = 0; i < 2 * length + 1; i++)
+				buf_addc(out, '\\');
+			buf_adds(out, "\"x");
+		}
+	}
+	buf_adds(out, "\"]");
+}
+
+/* Returns the processor time of one redaction, in microseconds. */
+static int64_t
+cost(const struct buf *text)
+{
+	struct timespec from, to;
+	struct buf out;
+
+	buf_init(&out, 0);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+	redact_json(&out, buf_span(text), SIZE_MAX / 2);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+	buf_free(&out);
+	return (to.tv_sec - from.tv_sec) * (int64_t)1000000 +
+	    (to.tv_nsec - from.tv_nsec) / 1000;
+}
+
+/* No text costs much more than another of its size. */
+START_TEST(test_linear)
+{
+	struct buf plain, text;
+	int64_t usual;
+
+	buf_init(&plain, 0);
+	buf_init(&text, 0);
+	fill_hostile(&plain, "some words ", 0);
+	fill_hostile(&text, hostile[_i].part, hostile[_i].quotes);
+	usual = cost(&plain);
+	ck_assert_int_lt(cost(&text), 10 * usual + 20000);
+	buf_free(&plain);
+	buf_free(&text);
+}
+END_TEST
 
 START_TEST(redacted)
 {
@@ -162,6 +244,7 @@ main(void)
 
 	tcase_add_loop_test(tc, redacted, 0, sizeof cases / sizeof *cases);
 	tcase_add_test(tc, cut);
+	tcase_add_loop_test(tc, test_linear, 0, COUNT(hostile));
 	tcase_add_loop_test(tc, path, 0, COUNT(paths));
 	tcase_add_loop_test(tc, test_proxy, 0, COUNT(proxy_cases));
 	suite_add_tcase(s, tc);
