@@ -26,13 +26,14 @@
 #include "core/wire/redact.h"
 
 enum {
-	SECRETS = 64,       /* that are known at a time */
+	SECRETS = 256,      /* that are known at a time */
 	SECRET_LEAST = 8,   /* bytes; a shorter one may be any word */
 	SECRET_MOST = 8192, /* bytes that are read beyond the cut of a message,
 			     * so that no part of a secret is left there */
-	SHOWN_BYTES = 256,  /* of an id or a method */
-	REASON_BYTES = 512, /* of a text about an exchange */
-	LABEL_BYTES = 8     /* hex digits that stand for a session id */
+	READ_BYTES = 8 << 20, /* of a message, as what is hidden may be long */
+	SHOWN_BYTES = 256,    /* of an id or a method */
+	REASON_BYTES = 512,   /* of a text about an exchange */
+	LABEL_BYTES = 8       /* hex digits that stand for a session id */
 };
 
 /* Texts that are never written, and what is written in their places: a ring of
@@ -58,6 +59,7 @@ struct trace {
 	const struct credentials *credentials;
 	uint64_t credentials_seen; /* the version that is in values */
 	bool credentials_known;
+	struct secrets url;      /* parts of the server's URL */
 	struct secrets values;   /* of our headers */
 	struct secrets sessions; /* session ids */
 	struct running *running;
@@ -99,6 +101,30 @@ free_secrets(struct secrets *all)
 	}
 }
 
+/* Notes a value, and how it looks in base64 if 0, 1 or 2 bytes stand before it
+ * in a group of three: without the letters that are also of what is around. */
+static void
+keep_encoded(struct span value, void *all)
+{
+	struct buf text, code;
+	size_t before;
+
+	buf_init(&text, 0);
+	buf_init(&code, 0);
+	buf_adds(&text, "--");
+	buf_addspan(&text, value);
+	keep_secret(all, buf_str(&text) + 2, "(redacted)");
+	for (before = 0; before < 3; before++) {
+		buf_reset(&code);
+		codec_base64url(&code, span_of(buf_str(&text) + 2 - before));
+		code.n = (text.n - 2 + before) * 4 / 3;
+		keep_secret(all, buf_str(&code) + (before * 4 + 2) / 3,
+		    "(redacted)");
+	}
+	buf_wipe(&text);
+	buf_wipe(&code);
+}
+
 /* Notes the values of our headers when they have changed: each, and what
  * follows "Bearer" in it. */
 static void
@@ -115,8 +141,9 @@ keep_credentials(struct trace *t)
 	t->credentials_seen = t->credentials->version;
 	for (i = 0; i < h->n; i++) {
 		word = strchr(h->list[i].value, ' ');
-		if (word != NULL)
-			keep_secret(&t->values, word + 1, "(redacted)");
+		keep_encoded(span_of(word != NULL ? word + 1 :
+						    h->list[i].value),
+		    &t->values);
 		keep_secret(&t->values, h->list[i].value, "(redacted)");
 	}
 }
@@ -180,6 +207,7 @@ static void
 hide_secrets(struct trace *t, struct buf *b, size_t from)
 {
 	keep_credentials(t);
+	hide_all(&t->url, b, from);
 	hide_all(&t->values, b, from);
 	hide_all(&t->sessions, b, from);
 }
@@ -296,12 +324,12 @@ add_session(struct trace *t, struct span session)
 static void
 add_body(struct trace *t, const struct frame *f)
 {
+	bool whole = f->text.n <= READ_BYTES;
+	struct span text = { f->text.p, whole ? f->text.n : READ_BYTES };
 	struct buf body;
-	bool whole;
 
 	buf_init(&body, 0);
-	whole = redact_json(&body, f->text,
-	    BOUND_TRACE_BODY_BYTES + SECRET_MOST);
+	whole &= redact_json(&body, text, BOUND_TRACE_BODY_BYTES + SECRET_MOST);
 	hide_secrets(t, &body, 0);
 	if (whole && body.n <= BOUND_TRACE_BODY_BYTES && is_json(&body)) {
 		buf_adds(&t->line, ",\"message\":");
@@ -628,6 +656,7 @@ struct trace *
 trace_open(const struct trace_config *config)
 {
 	struct trace *t = xcalloc(1, sizeof *t);
+	struct buf url;
 
 	t->credentials = config->credentials;
 	buf_init(&t->line, 0);
@@ -638,10 +667,14 @@ trace_open(const struct trace_config *config)
 		trace_close(t);
 		return NULL;
 	}
+	redact_find(span_of(config->url), keep_encoded, &t->url);
+	buf_init(&url, 0);
+	redact_path(&url, span_of(config->url), "(redacted)");
 	begin(t, "note", "start");
 	add_word(t, "version", PACKAGE_VERSION);
-	add_text(t, "url", span_of(config->url), BOUND_LOG_LINE_BYTES);
+	add_text(t, "url", buf_span(&url), BOUND_LOG_LINE_BYTES);
 	end_line(t);
+	buf_free(&url);
 	log_tap(on_log, t);
 	return t;
 }
@@ -658,6 +691,7 @@ trace_close(struct trace *t)
 	while (t->running != NULL)
 		forget(t, t->running);
 	hash_free(&t->by_ticket);
+	free_secrets(&t->url);
 	free_secrets(&t->values);
 	free_secrets(&t->sessions);
 	string_wipe(&t->session);

@@ -1,5 +1,6 @@
 """--trace and --trace-headers."""
 
+import base64
 import json
 import os
 import shutil
@@ -99,6 +100,36 @@ class Trace(support.Case):
         self.assertIn("(redacted)", text)
         for sid in s.made:
             self.assertNotIn(sid, text)
+
+    def test_spellings(self):
+        """Our token and the secret in the URL, as a server may repeat
+        them."""
+        s = self.mcp()
+        words = ["%s/%d" % (CANARY, i) for i in range(2)] + \
+            ["sk-" + CANARY * 2]
+        other = ["x%d-%s" % (i, w) for w in words for i in range(3)]
+        code = [f((" " * n + w + "  ").encode()).decode()
+                for w in words for n in range(3) for f in
+                (base64.b64encode, base64.urlsafe_b64encode)]
+        escaped = json.dumps(words)[1:-1].replace(CANARY, "".join(
+            "\\u%04x" % ord(c) for c in CANARY)).replace("/", "\\/")
+        s.methods["x/echo"] = lambda rx, tx: tx.json(
+            '{"jsonrpc":"2.0","id":%d,"result":{"a":[%s],"b":%s,"c":%s}}' % (
+                rx.json["id"], escaped, json.dumps(code), json.dumps(other)))
+        p = self.splice("%s/s/%s/mcp" % (s.url.rsplit("/", 1)[0], words[2]),
+                        "--trace", self.file, "--bearer-env", "TOKEN", "-H",
+                        "X-Key: " + words[0], env={"TOKEN": words[1]})
+        p.hello()
+        p.answer(p.start("x/echo"))
+        p.finish()
+        rows = self.read()
+        self.assertTrue(rows[0]["url"].endswith("/s/(redacted)/mcp"))
+        got = [r["message"]["result"] for r in rows
+               if r["dir"] == ">client" and "a" in r["message"]["result"]][0]
+        self.assertEqual(got["a"], ["(redacted)"] * 3)
+        for text in got["b"] + got["c"]:
+            self.assertIn("(redacted)", text)
+            self.assertLess(len(text), 22)
 
     def test_long(self):
         """A long message is cut, and passes as it is."""

@@ -448,6 +448,31 @@ is_endpoint(struct span s)
 	return s.n == 0 || span_is_nocase(s, "mcp") || span_is_nocase(s, "sse");
 }
 
+/* Is this part of a URL a secret? before is the part in front of it. */
+static bool
+is_secret_part(struct span part, struct span before)
+{
+	return is_key(part) || is_random(part) ||
+	    (names_secret(before) && !is_endpoint(part));
+}
+
+void
+redact_find(struct span url, redact_found *found, void *arg)
+{
+	const char *end = url.p + url.n, *p = span_find(url, "://"), *stop;
+	struct span part, before = no_span;
+
+	if (p == NULL)
+		return;
+	for (p = url_end(p + 3, end, "/?#"); p < end; p = stop) {
+		stop = url_end(p + 1, end, "/?#&=");
+		part = (struct span){ p + 1, (size_t)(stop - p) - 1 };
+		if (is_secret_part(part, before))
+			found(part, arg);
+		before = part;
+	}
+}
+
 void
 redact_proxy(struct buf *out, const char *url)
 {
@@ -485,8 +510,7 @@ redact_path(struct buf *out, struct span url, const char *mask)
 		stop = url_end(p + 1, end, "/?#");
 		segment = (struct span){ p + 1, (size_t)(stop - p) - 1 };
 		buf_addc(out, '/');
-		if (is_key(segment) || is_random(segment) ||
-		    (names_secret(before) && !is_endpoint(segment)))
+		if (is_secret_part(segment, before))
 			buf_adds(out, mask);
 		else
 			buf_addspan(out, segment);

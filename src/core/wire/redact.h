@@ -23,6 +23,10 @@ void redact_words(struct buf *out, struct span text, size_t max);
  * as keys of well-known services do, or follows a segment that is named like a
  * secret. */
 void redact_path(struct buf *out, struct span url, const char *mask);
+/* Calls found with each part of the URL's path, query and fragment that looks like
+ * a secret. */
+typedef void redact_found(struct span secret, void *arg);
+void redact_find(struct span url, redact_found *found, void *arg);
 /* Appends where a proxy is: the URL without user, password and path. */
 void redact_proxy(struct buf *out, const char *url);
 

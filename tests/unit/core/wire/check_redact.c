@@ -215,6 +215,30 @@ START_TEST(path)
 }
 END_TEST
 
+static void
+add_found(struct span secret, void *arg)
+{
+	buf_addspan(arg, secret);
+	buf_addc(arg, ' ');
+}
+
+START_TEST(test_find)
+{
+	struct buf out;
+
+	buf_init(&out, 0);
+	redact_find(
+	    span_of("https://sk-abcdefgh0/s/sk-abcdefgh1/mcp?token=abc&x=yz"
+		    "&=&k=AKIA12345678#key=q"),
+	    add_found, &out);
+	redact_find(span_of("https://h/token/mcp?a#"), add_found, &out);
+	redact_find(span_of("https://h"), add_found, &out);
+	redact_find(span_of("/sk-abcdefgh1"), add_found, &out);
+	ck_assert_str_eq(buf_str(&out), "sk-abcdefgh1 abc AKIA12345678 q ");
+	buf_free(&out);
+}
+END_TEST
+
 static const char *const proxy_cases[][2] = {
 	{ "http://127.0.0.1:3128", "http://127.0.0.1:3128" },
 	{ "http://u:p@h:1", "http://h:1" },
@@ -246,6 +270,7 @@ main(void)
 	tcase_add_test(tc, cut);
 	tcase_add_loop_test(tc, test_linear, 0, COUNT(hostile));
 	tcase_add_loop_test(tc, path, 0, COUNT(paths));
+	tcase_add_test(tc, test_find);
 	tcase_add_loop_test(tc, test_proxy, 0, COUNT(proxy_cases));
 	suite_add_tcase(s, tc);
 	return unit_run(s);
