@@ -138,21 +138,25 @@ static int
 call(struct peer *p, const struct options *o, struct span text, char **why)
 {
 	struct buf tools, params;
-	struct span tool = no_span;
+	struct span tool;
 	struct frame *f = NULL;
-	int status = 1;
+	int status = 1, rc;
 
 	buf_init(&tools, 0);
 	buf_init(&params, 0);
-	if (list_tools(p, &tools, why) == 0) {
-		tool = list_find(buf_span(&tools), o->operands.list[0]);
-		if (tool.p == NULL)
-			explain_unknown(o, buf_span(&tools), why);
-	}
+	rc = list_tools(p, &tools, why);
+	tool = list_find(buf_span(&tools), o->operands.list[0]);
+	if (tool.p != NULL)
+		string_set(why, NULL); /* also if the list was cut behind it */
+	else if (rc == 0)
+		explain_unknown(o, buf_span(&tools), why);
 	if (tool.p != NULL && make_params(o, tool, text, &params, why) == 0)
 		f = peer_ask(p, "tools/call", buf_span(&params), why);
 	if (f != NULL && f->kind == FRAME_ERROR)
 		peer_explain(f, why);
+	else if (f != NULL && json_kind(f->result) != '{')
+		*why = xasprintf("the server's result is not one of a tool: "
+				 "it is no object");
 	else if (f != NULL) {
 		print_result(f->result);
 		status = span_is(json_get(f->result, "isError"), "true") ||

@@ -81,7 +81,7 @@ print_tools(struct span tools)
 int
 command_tools(const struct options *o, char **why)
 {
-	int status = proxy_check(o, why);
+	int status = proxy_check(o, why), rc;
 	struct buf list;
 	struct peer *p;
 
@@ -91,12 +91,13 @@ command_tools(const struct options *o, char **why)
 	if ((p = peer_start(o, why)) == NULL)
 		return 1;
 	buf_init(&list, 0);
-	if (list_tools(p, &list, why) == 0) {
+	rc = list_tools(p, &list, why);
+	if (rc == 0 || list.n > strlen("[]")) {
 		if (isatty(STDOUT_FILENO))
 			print_tools(buf_span(&list));
 		else
 			printf("{\"tools\":%s}\n", buf_str(&list));
-		status = fflush(stdout) == EOF;
+		status = fflush(stdout) == EOF || rc != 0;
 	}
 	buf_free(&list);
 	peer_end(p);

@@ -97,6 +97,47 @@ class Commands(support.Case):
         self.assertEqual((status, out), (1, b""))
         self.assertIn("cannot be reached", err)
 
+    def test_lists_that_are_none(self):
+        """What is no list, or has no end, is an error, and a script sees
+        it."""
+        s = self.server()
+        for page in ({"tools": "x"}, {"tools": {}}, {"tools": ["add"]},
+                     {"tools": None}, {"tools": TOOLS, "nextCursor": 2},
+                     None, [TOOLS]):
+            with self.subTest(page):
+                s.methods["tools/list"] = lambda rx, tx, p=page: tx.result(p)
+                status, out, err = self.once(["tools", s.url])
+                self.assertEqual(status, 1)
+                self.assertIn("is no list of tools", err)
+                self.assertNotIn(b"any", out)
+        s.methods["tools/list"] = lambda rx, tx: tx.result(
+            {"tools": [{"name": "t%s" % rx.json["id"],
+                        "inputSchema": {"type": "object"}}],
+             "nextCursor": "c%s" % rx.json["id"]})
+        status, out, err = self.once(["tools", s.url])
+        self.assertEqual(status, 1)
+        self.assertIn("cut: it has more than 50 pages", err)
+        names = [t["name"] for t in json.loads(out)["tools"]]
+        self.assertEqual(len(names), 50)
+        status, out, err = self.once(["call", s.url, names[0]])
+        self.assertEqual((status, err), (0, ""))
+        status, out, err = self.once(["call", s.url, "missing"])
+        self.assertEqual((status, out), (1, b""))
+        self.assertIn("more than 50 pages", err)
+        status, out = self.terminal("tools", s.url)
+        self.assertEqual(status, 1)
+        self.assertRegex(out, r"(?m)^t")
+        self.assertIn("more than 50 pages", out)
+
+    def test_results_that_are_none(self):
+        s = self.server()
+        for result in (None, [], "x", 1, True):
+            with self.subTest(result):
+                s.methods["tools/call"] = lambda rx, tx, r=result: tx.result(r)
+                status, out, err = self.once(["call", s.url, "any"])
+                self.assertEqual((status, out), (1, b""))
+                self.assertIn("it is no object", err)
+
     def test_usage(self):
         for args, words in ((["tools"], "no URL given"),
                             (["call"], "no URL given"),
