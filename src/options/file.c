@@ -411,18 +411,43 @@ option_file_read(struct option_settings *out, const char *path,
 	return rc;
 }
 
+/* Returns a copy in which each "%2e" is a dot, as servers read it. The caller
+ * owns it. */
+static char *
+decode_dots(const char *text)
+{
+	char *copy = xstrdup(text), *p = copy;
+
+	while ((p = strcasestr(p, "%2e")) != NULL) {
+		*p++ = '.';
+		memmove(p, p + 2, strlen(p + 2) + 1);
+	}
+	return copy;
+}
+
 bool
 option_file_match(const char *pattern, const struct url *url)
 {
 	struct span scheme = { "*", 1 }, host, rest;
 	const char *at = strstr(pattern, "://"), *path;
-	char *full;
+	char *full, *dots;
+	struct url plain;
 	bool hit;
 
 	if (strcmp(pattern, "*") == 0)
 		return true;
 	if (url == NULL)
 		return false;
+	if (strcasestr(url->text, "%2e") != NULL) {
+		full = decode_dots(url->text);
+		dots = decode_dots(pattern);
+		hit = url_parse(&plain, full) == URL_OK &&
+		    option_file_match(dots, &plain);
+		url_free(&plain);
+		free(dots);
+		free(full);
+		return hit;
+	}
 	if (at != NULL) {
 		scheme = (struct span){ pattern, (size_t)(at - pattern) };
 		pattern = at + 3;

@@ -1300,6 +1300,19 @@ static const struct match_case match_cases[] = {
 	{ "https://[::1]:8/*", "https://[::1]:8/x", true },
 	{ "https://h/*a*a*a*b", "https://h/aaaaaaaaaaaaaaaaaaaaaaaaaa", false },
 	{ "**", "https://h/", true },
+	/* dots that are written as escapes */
+	{ "https://h/a/*", "https://h/a/../b/x", false },
+	{ "https://h/a/*", "https://h/a/%2e%2e/b/x", false },
+	{ "https://h/a/*", "https://h/a/.%2E/b/x", false },
+	{ "https://h/a/*", "https://h/a/%2e./b", false },
+	{ "https://h/a/*", "https://h/a/b/%2e%2e/%2E%2e", false },
+	{ "https://h/b/*", "https://h/a/%2e%2e/b/x", true },
+	{ "https://h/a/*", "https://h/a/%2e/b", true },
+	{ "https://h/a/*", "https://h/%2e%2e/a/b", true },
+	{ "https://h/v1.2/*", "https://h/v1%2e2/x", true },
+	{ "https://h/v1%2E2/*", "https://h/v1%2e2/x", true },
+	{ "https://h/a/*", "https://h/a/%252e%252e/b", true },
+	{ "https://h/a/*", "https://h/a/..%2e/b", true },
 };
 
 START_TEST(sections_match)
