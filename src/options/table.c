@@ -498,10 +498,12 @@ secret_name(struct span name)
 	return false;
 }
 
+/* Finds the value of NAME:VALUE, or with another character between them, if the
+ * name is that of a secret. */
 static bool
-header_secret(const char *value, struct span *secret)
+named_secret(const char *value, char between, struct span *secret)
 {
-	const char *colon = strchr(value, ':');
+	const char *colon = strchr(value, between);
 	struct span name = { value, 0 };
 
 	if (value[0] == '@' || colon == NULL)
@@ -547,9 +549,11 @@ option_table_secret(const struct option_row *row, const char *value,
     struct span *secret)
 {
 	if (row->kind == OPTION_HEADER)
-		return header_secret(value, secret);
+		return named_secret(value, ':', secret);
 	if (row->offset == AT(proxy) && row->kind == OPTION_STRING)
 		return userinfo(value, secret);
+	if (row->offset == AT(authorize_params))
+		return named_secret(value, '=', secret);
 	if ((row->flags & OPTION_SECRET) == 0 || value[0] == '\0')
 		return false;
 	if (row->offset == AT(client_info) && !client_secret(value))

@@ -1329,6 +1329,27 @@ START_TEST(sections_match)
 }
 END_TEST
 
+START_TEST(params_are_shown)
+{
+	struct world w;
+	char *text;
+
+	world_init(&w);
+	ck_assert_int_eq(world_load(&w,
+			     "--authorize-param|client_secret=CANARY|"
+			     "--authorize-param|login_hint=a=b|https://h/"),
+	    0);
+	text = options_show(&w.o);
+	ck_assert_msg(strstr(text, "CANARY") == NULL, "%s", text);
+	ck_assert(world_shows(text, "authorize-param", "client_secret=(set)",
+	    "command line"));
+	ck_assert(world_shows(text, "authorize-param", "login_hint=a=b",
+	    "command line"));
+	free(text);
+	world_free(&w);
+}
+END_TEST
+
 START_TEST(values_are_shown_with_their_origin)
 {
 	struct world w;
@@ -1584,6 +1605,7 @@ main(void)
 	tcase_add_test(t, files_of_another_user);
 	tcase_add_test(t, files_that_are_none);
 	tcase_add_loop_test(t, sections_match, 0, COUNT(match_cases));
+	tcase_add_test(t, params_are_shown);
 	tcase_add_test(t, values_are_shown_with_their_origin);
 	tcase_add_test(t, the_command_of_a_failure);
 	tcase_add_test(t, the_copy_of_argv);
