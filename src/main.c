@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "core/wire/redact.h"
 #include "io/http.h"
 #include "io/loop.h"
 #include "options/options.h"
@@ -181,6 +182,8 @@ main(int argc, char **argv)
 	} else {
 		status = run(&o, &why);
 	}
+	if (why != NULL)
+		why = redact_tokens(why);
 	if (why != NULL && o.command == COMMAND_PROXY && !o.show_config)
 		refuse(why);
 	else if (why != NULL)

@@ -13,6 +13,7 @@
 
 #include "base/bounds.h"
 #include "base/mem.h"
+#include "core/wire/redact.h"
 #include "io/file.h"
 
 /* Reads a file into to. Returns 0, or -1 with errno set. */
@@ -39,8 +40,8 @@ read_file(const char *option, const char *path, bool check, char **why)
 
 	buf_init(&text, BOUND_SECRET_BYTES);
 	if (read_all(path, &text, check) != 0) {
-		*why = xasprintf("%s %s cannot be read: %s", option, path,
-		    strerror(errno));
+		*why = redact_tokens(xasprintf("%s %s cannot be read: %s",
+		    option, path, strerror(errno)));
 	} else {
 		while (text.n > 0 && strchr("\r\n", text.p[text.n - 1]))
 			text.n--;
@@ -91,7 +92,8 @@ secret_env(const char *option, const char *name, char **why)
 
 	if (value != NULL && *value != '\0')
 		return xstrdup(value);
-	*why = xasprintf("%s %s: the variable is not set", option, name);
+	*why = redact_tokens(xasprintf("%s %s: the variable is not set", option,
+	    name));
 	return NULL;
 }
 

@@ -645,6 +645,31 @@ class Config(support.Case):
         p.hello()
         p.finish()
 
+    def test_token_where_a_name_belongs(self):
+        """It is not repeated, neither to the client nor on stderr."""
+        url = "http://127.0.0.1:1/mcp"
+        f = self.path("token.conf")
+        for token in ("sk-live-0123456789abcdef", "ghp_AbCdEf0123456789AbCdEf",
+                      "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln",
+                      "Zm9vYmFyMTIzNDU2Nzg5MGFi"):
+            self.path("token.conf", "bearer-env = %s\n" % token, 0o600)
+            for args in (["--bearer-env", token, url],
+                         ["--bearer-file", token, url],
+                         ["--header-file", token, url],
+                         ["--header", "Authorization:", "Bearer", token, url],
+                         [url, token], [token], ["--" + token, url],
+                         ["--start", token, url], ["-K", token, url],
+                         ["-K", f, url], ["help", token], ["login", token],
+                         ["call", token, url], ["tools", url, token],
+                         ["-H", "X: ${%s}" % token, url]):
+                with self.subTest(args):
+                    status, out, err = self.once(
+                        args, support.lines(support.init(1)))
+                    self.assertNotEqual(status, 0)
+                    for text in (out.decode(), err):
+                        self.assertNotIn(token[:24], text)
+                    self.assertIn("(redacted)", err)
+
     def test_show_config(self):
         self.config('retry-window = 7\n')
         f = self.config('max-depth = 99\n', "my.conf")

@@ -179,6 +179,11 @@ class Failures(Case):
                       self.refused(m, "--assertion-file", "/none"))
         self.assertIn("--assertion-env AT: the variable is not set",
                       self.refused(m, "--assertion-env", "AT"))
+        # the token itself where its name belongs
+        for option in ("--assertion-env", "--assertion-file"):
+            said = self.refused(m, option, "sk-live-0123456789abcdef")
+            self.assertIn(option + " (redacted)", said)
+            self.assertNotIn("sk-live", said)
 
     def test_claims_twice(self):
         """Others may read another one of the two."""

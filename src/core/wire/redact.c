@@ -125,19 +125,9 @@ url_end(const char *p, const char *end, const char *stops)
 	return end;
 }
 
-/* Copies [p, end), but hardly more than fits below limit. */
-static void
-add_below(struct buf *out, const char *p, const char *end, size_t limit)
-{
-	size_t n = (size_t)(end - p);
-	size_t room = out->n <= limit ? limit - out->n + 1 : 0;
-
-	buf_add(out, p, n < room ? n : room);
-}
-
 /* Copies a URL from behind "://", without its user, query and fragment. */
 static const char *
-redact_url(struct buf *out, const char *p, const char *end, size_t limit)
+redact_url(struct buf *out, const char *p, const char *end)
 {
 	const char *rest = url_end(p, end, "/?#"), *at;
 
@@ -148,22 +138,12 @@ redact_url(struct buf *out, const char *p, const char *end, size_t limit)
 		p = at;
 	}
 	rest = url_end(p, end, "?#");
-	add_below(out, p, rest, limit);
+	buf_add(out, p, (size_t)(rest - p));
 	if (rest == end || (*rest != '?' && *rest != '#'))
 		return rest;
 	buf_addc(out, *rest);
 	buf_adds(out, REDACTED);
 	return url_end(rest, end, "");
-}
-
-static size_t
-count_backslashes(const char *p, const char *end)
-{
-	const char *q = p;
-
-	while (q < end && *q == '\\')
-		q++;
-	return (size_t)(q - p);
 }
 
 /* Looks at the run of backslashes at p. Returns the length of the escaped quote
@@ -172,9 +152,12 @@ count_backslashes(const char *p, const char *end)
 static size_t
 quote_at(const char *p, const char *end, size_t *pass)
 {
-	size_t n = count_backslashes(p, end);
-	bool odd = n % 2 == 1 && n < (size_t)(end - p);
+	size_t n = 0;
+	bool odd;
 
+	while (p + n < end && p[n] == '\\')
+		n++;
+	odd = n % 2 == 1 && p + n < end;
 	*pass = n + odd;
 	return odd && p[n] == '"' ? n + 1 : 0;
 }
@@ -264,40 +247,28 @@ redact_scheme(struct buf *out, const char *p, const char *end)
 	return p;
 }
 
-/* Returns the character of the escape whose backslash stands before p, if it is
- * in ASCII and needs no escape; else 0. */
-static char
-needless_escape(const char *p, const char *end)
-{
-	char digits[3] = "", c;
-
-	if (*p == '/')
-		return *p;
-	if (end - p < 5 || memcmp(p, "u00", 3) != 0 ||
-	    !isxdigit((unsigned char)p[3]) || !isxdigit((unsigned char)p[4]))
-		return 0;
-	memcpy(digits, p + 3, 2);
-	c = (char)strtol(digits, NULL, 16);
-	return c > ' ' && c < 0x7f && c != '"' && c != '\\' ? c : 0;
-}
-
 /* Copies the backslashes at p with what they escape. A secret may be spelled
- * with escapes, so those go that are not needed. */
+ * with escapes, so those of a character go that needs none. */
 static const char *
-redact_escape(struct buf *out, const char *p, const char *end, size_t limit)
+redact_escape(struct buf *out, const char *p, const char *end)
 {
 	size_t pass, quote = quote_at(p, end, &pass);
-	char c = 0;
+	const char *last = p + pass - 1;
+	char digits[3] = "", c = 0;
 
 	if (quote > 0)
 		return redact_inner(out, p, end, quote);
-	if (pass % 2 == 0 && p[pass - 1] != '\\')
-		c = needless_escape(p + pass - 1, end);
-	add_below(out, p, p + (c == 0 ? pass : pass - 2), limit);
-	if (c == 0)
-		return p + pass;
+	if (*last == '/')
+		c = '/';
+	else if (*last == 'u' && end - last > 4 && memcmp(last, "u00", 3) == 0)
+		c = (char)strtol(memcpy(digits, last + 3, 2), NULL, 16);
+	if (c <= ' ' || c >= 0x7f || c == '"' || c == '\\') {
+		buf_add(out, p, pass);
+		return last + 1;
+	}
+	buf_add(out, p, pass - 2);
 	buf_addc(out, c);
-	return p + pass + (p[pass - 1] == 'u' ? 4 : 0);
+	return last + (*last == 'u' ? 5 : 1);
 }
 
 /* Copies text, such as the inside of a string, up to a little beyond limit. */
@@ -308,19 +279,16 @@ redact_string(struct buf *out, const char *p, const char *end, size_t limit)
 	size_t n;
 
 	while (p < end && out->n <= limit) {
-		if (*p == '\\') {
-			p = redact_escape(out, p, end, limit);
-			continue;
-		}
 		n = begins(p, end, "://")     ? 3 :
 		    begins(p, end, ":\\/\\/") ? 5 :
 						0;
 		if (n > 0) {
 			buf_add(out, p, n);
-			p = redact_url(out, p + n, end, limit);
+			p = redact_url(out, p + n, end);
 			continue;
 		}
-		next = redact_scheme(out, p, end);
+		next = *p == '\\' ? redact_escape(out, p, end) :
+				    redact_scheme(out, p, end);
 		if (next == p)
 			buf_addc(out, *p++);
 		else
@@ -431,6 +399,36 @@ is_key(struct span s)
 			return true;
 	}
 	return false;
+}
+
+char *
+redact_tokens(char *message)
+{
+	const char *text = message;
+	struct span word;
+	struct buf out;
+	bool path;
+	size_t n;
+
+	buf_init(&out, 0);
+	while (*text != '\0') {
+		n = strspn(text, " \t\n\"'(),;=:@?/");
+		n += strspn(text + n, "-");
+		buf_add(&out, text, n);
+		text += n;
+		word = span_of(text);
+		word.n = strcspn(text, " \t\n\"'(),;=:@?/");
+		path = text[word.n] == '/' ||
+		    (n == 1 && text[-1] == '/' && text - 1 > message);
+		if ((is_key(word) && strcspn(text, "0123456789") < word.n) ||
+		    (!path && is_random(word)))
+			buf_adds(&out, REDACTED);
+		else
+			buf_addspan(&out, word);
+		text += word.n;
+	}
+	string_wipe(&message);
+	return buf_take(&out);
 }
 
 /* Is this segment the name of what follows it? "auth" is not: it stands in the

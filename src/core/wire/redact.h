@@ -27,6 +27,11 @@ void redact_path(struct buf *out, struct span url, const char *mask);
  * a secret. */
 typedef void redact_found(struct span secret, void *arg);
 void redact_find(struct span url, redact_found *found, void *arg);
+/* Takes a message for users and returns it, owned by the caller, with
+ * "(redacted)" for each word that is a key of a well-known service, or long and
+ * random and not in a path: somebody may have given a token where its name or
+ * its file belongs. */
+char *redact_tokens(char *message);
 /* Appends where a proxy is: the URL without user, password and path. */
 void redact_proxy(struct buf *out, const char *url);
 

@@ -215,6 +215,43 @@ START_TEST(path)
 }
 END_TEST
 
+#define HEX "0123456789abcdef0123456789abcdef"
+
+static const struct {
+	const char *in, *out;
+} messages[] = {
+	{ "the variable sk-live-0123456789 is not set",
+	    "the variable (redacted) is not set" },
+	{ "unknown option \"--ghp_AbCdEf0123\"; try",
+	    "unknown option \"--(redacted)\"; try" },
+	{ "\"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIx.c2ln\"", "\"(redacted)\"" },
+	{ "-H=" HEX ": no, " HEX, "-H=(redacted): no, (redacted)" },
+	{ HEX, "(redacted)" },
+	{ "\"h/sk-abcdefgh1\" has no scheme; did you mean "
+	  "https://h/sk-abcdefgh1?",
+	    "\"h/(redacted)\" has no scheme; did you mean "
+	    "https://h/(redacted)?" },
+	{ "did you mean https://" HEX "?", "did you mean https://(redacted)?" },
+	/* names that people need to see */
+	{ "cannot read /nix/store/" HEX "-x/a1: no", NULL },
+	{ "./" HEX "/a, ~/" HEX "/b, https://" HEX ".test/", NULL },
+	{ "--api-token-file, api-production, key-of-team", NULL },
+	{ "--bearer-env: the variable MY_API_KEY_2 is not set", NULL },
+	{ "sk-learn-tools, hf_transfer, upstream_unreachable", NULL },
+	{ "127.0.0.1:8080 cannot be reached (2026-11-27T10:00:00Z)", NULL },
+	{ "", NULL },
+};
+
+START_TEST(test_tokens)
+{
+	const char *want = messages[_i].out;
+	char *out = redact_tokens(xstrdup(messages[_i].in));
+
+	ck_assert_str_eq(out, want == NULL ? messages[_i].in : want);
+	free(out);
+}
+END_TEST
+
 static void
 add_found(struct span secret, void *arg)
 {
@@ -270,6 +307,7 @@ main(void)
 	tcase_add_test(tc, cut);
 	tcase_add_loop_test(tc, test_linear, 0, COUNT(hostile));
 	tcase_add_loop_test(tc, path, 0, COUNT(paths));
+	tcase_add_loop_test(tc, test_tokens, 0, COUNT(messages));
 	tcase_add_test(tc, test_find);
 	tcase_add_loop_test(tc, test_proxy, 0, COUNT(proxy_cases));
 	suite_add_tcase(s, tc);
