@@ -10,11 +10,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "base/bounds.h"
 #include "core/era/era.h"
-#include "core/exchange/fault.h"
-#include "core/wire/json.h"
-#include "core/wire/msg.h"
 #include "core/wire/protocol.h"
 
 static bool

@@ -362,7 +362,7 @@ forbidden_name(const struct tool_filter *f, struct span value)
 	bool known;
 
 	buf_init(&name, BOUND_TOOL_NAME_BYTES);
-	known = json_string(value, &name) == 0;
+	known = tools_name(value, &name);
 	if (f->n_only > 0 &&
 	    (!known || !matches_one(f->only, f->n_only, buf_span(&name))))
 		option = "--only-tool";
