@@ -505,12 +505,14 @@ BOUND(CACHE_CLIENTS, 8, COUNT,
     "The one that was unused for longest is forgotten.")
 BOUND(CACHE_OLD_DAYS, 180, COUNT, "days that a file of the cache is unused",
     "It is removed.")
-BOUND(CACHE_ENTRIES, 4096, COUNT, "files of the cache that are checked for age",
-    "The rest is not checked.")
+BOUND(CACHE_FILES, 256, COUNT, "files of the cache",
+    "Those that were unused for longest are removed.")
+BOUND(CACHE_ALL_BYTES, 64, MIB, "all files of the cache",
+    "Those that were unused for longest are removed.")
 BOUND(CACHE_LEGACY_MS, 1, DAY, "how long a server is remembered as not modern",
     "mcpsplice finds out again.")
-BOUND(NOTES, 4096, COUNT, "notes of sessions that were not ended",
-    "The rest is not read.")
+BOUND(NOTES, 1024, COUNT, "notes of sessions that were not ended",
+    "The oldest are removed.")
 BOUND(NOTE_BYTES, 16, KIB, "such a note", "It is not read.")
 BOUND(NOTE_TORN_MS, 60, SEC, "age of an incomplete note", "It is removed.")
 BOUND(NOTE_FOREIGN_MS, 7, DAY, "age of a note of another profile",

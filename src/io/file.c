@@ -491,6 +491,78 @@ file_sweep(int dir)
 	file_list(dir, SWEEP_ENTRIES, sweep_one, &dir);
 }
 
+/* --- the bounds of a folder --- */
+
+struct kept {
+	int64_t age;
+	uint64_t size;
+	char *name;
+};
+
+struct trim {
+	int dir;
+	const char *keep;
+	struct kept *kept;
+	size_t n, room;
+};
+
+/* A file from the future, as after a clock was set back, is as old as it is far
+ * away: it would stay the youngest for too long. */
+static bool
+trim_add(const char *name, void *arg)
+{
+	struct trim *t = arg;
+	struct stat st;
+	int64_t age;
+
+	if (fstatat(t->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    S_ISDIR(st.st_mode))
+		return true;
+	age = (int64_t)time(NULL) - st.st_mtime;
+	if (age < 0)
+		age = -age;
+	if (t->keep != NULL && strcmp(name, t->keep) == 0)
+		age = -1;
+	if (t->n == t->room) {
+		t->room = t->room * 2 + 64;
+		t->kept = xrealloc(t->kept, t->room * sizeof *t->kept);
+	}
+	t->kept[t->n++] = (struct kept){ age, (uint64_t)st.st_size,
+		xstrdup(name) };
+	return true;
+}
+
+static int
+younger_first(const void *a, const void *b)
+{
+	const struct kept *x = a, *y = b;
+
+	return (x->age > y->age) - (x->age < y->age);
+}
+
+void
+file_trim(int dir, const char *keep, size_t files, uint64_t bytes,
+    int64_t old_s)
+{
+	struct trim t = { .dir = dir, .keep = keep };
+	bool over = false;
+	size_t i;
+
+	file_list(dir, SIZE_MAX, trim_add, &t);
+	if (t.n > 0)
+		qsort(t.kept, t.n, sizeof *t.kept, younger_first);
+	for (i = 0; i < t.n; i++) {
+		over = over || i == files || t.kept[i].size > bytes ||
+		    t.kept[i].age > old_s;
+		if (over)
+			unlinkat(dir, t.kept[i].name, 0);
+		else
+			bytes -= t.kept[i].size;
+		free(t.kept[i].name);
+	}
+	free(t.kept);
+}
+
 /* --- files of the user --- */
 
 static int

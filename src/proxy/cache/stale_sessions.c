@@ -215,6 +215,8 @@ hold(struct stale_sessions *o)
 	if (dir < 0)
 		return -1;
 	file_sweep(dir);
+	file_trim(dir, NULL, BOUND_NOTES - 1, BOUND_NOTES * BOUND_NOTE_BYTES,
+	    INT64_MAX);
 	if (make_name(o) == 0)
 		o->fd = file_new_locked(dir, o->name);
 	if (o->fd < 0)
@@ -362,7 +364,7 @@ stale_sessions_take(struct stale_sessions *o, size_t max,
 	t.dir = open_folder(o, false);
 	if (t.dir < 0)
 		return;
-	file_list(t.dir, BOUND_NOTES, take_one, &t);
+	file_list(t.dir, SIZE_MAX, take_one, &t);
 	file_close(t.dir);
 }
 
@@ -416,7 +418,7 @@ stale_sessions_newer_peer(const struct stale_sessions *o)
 	look.dir = open_folder(o, false);
 	if (look.dir < 0)
 		return false;
-	file_list(look.dir, BOUND_NOTES, look_at_one, &look);
+	file_list(look.dir, SIZE_MAX, look_at_one, &look);
 	file_close(look.dir);
 	return look.found;
 }

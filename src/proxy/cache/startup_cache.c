@@ -34,7 +34,7 @@
 enum {
 	ENTRY_HEX = 12, /* digits of the client's hash in a file name */
 	DAY_S = 24 * 60 * 60,
-	FRESH_S = 7 * DAY_S, /* a file as young as this is not written again */
+	FRESH_S = DAY_S, /* a file as young as this is not written again */
 	START_FORMAT = 2,
 	ERA_FORMAT = 1
 };
@@ -316,40 +316,43 @@ prune(const char *name, void *arg)
 {
 	struct pruning *p = arg;
 	int64_t age;
-	bool newer;
 	int fd;
 
-	if (strcmp(name, p->e->name) == 0)
+	if (!is_entry(p->e->m, name) || strcmp(name, p->e->name) == 0)
 		return true;
 	fd = file_open(p->dir, name, false);
 	if (fd < 0)
 		return true;
 	age = file_age(fd);
-	newer = format_is_newer(fd, TITLE, START_FORMAT);
-	file_close(fd);
-	if (age > (int64_t)BOUND_CACHE_OLD_DAYS * DAY_S) {
-		file_remove(p->dir, name);
-	} else if (!newer && is_entry(p->e->m, name)) {
+	if (!format_is_newer(fd, TITLE, START_FORMAT)) {
 		p->n++;
 		if (age >= p->oldest_age) {
 			p->oldest_age = age;
 			snprintf(p->oldest, sizeof p->oldest, "%s", name);
 		}
 	}
+	file_close(fd);
 	return true;
 }
 
-/* Removes files that are too old, and the oldest one of this profile if it has
- * one too many. */
+/* Removes the oldest file of this profile if it has one too many. */
 static void
 prune_all(const struct entry *e, int dir)
 {
 	struct pruning p = { .e = e, .dir = dir };
 
 	file_sweep(dir);
-	file_list(dir, BOUND_CACHE_ENTRIES, prune, &p);
+	file_list(dir, SIZE_MAX, prune, &p);
 	if (p.n >= BOUND_CACHE_CLIENTS)
 		file_remove(dir, p.oldest);
+}
+
+/* Keeps the folder within its bounds, and what was just saved in it. */
+static void
+trim(int dir, const char *saved)
+{
+	file_trim(dir, saved, BOUND_CACHE_FILES, BOUND_CACHE_ALL_BYTES,
+	    (int64_t)BOUND_CACHE_OLD_DAYS * DAY_S);
 }
 
 /* --- saving --- */
@@ -415,6 +418,7 @@ startup_cache_save(const struct startup_cache *m, struct startup_client client,
 		return;
 	if (!is_newer(dir, e.name, START_FORMAT))
 		save_in(&e, dir, l);
+	trim(dir, e.name);
 	file_close(dir);
 }
 
@@ -533,6 +537,7 @@ startup_cache_save_era(const struct startup_cache *m, bool modern, bool sse)
 			    m->era, strerror(errno));
 		buf_free(&b);
 	}
+	trim(dir, m->era);
 	file_close(dir);
 }
 

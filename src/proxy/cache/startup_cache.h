@@ -35,11 +35,12 @@ struct startup_client {
  * entry. */
 bool startup_cache_load(const struct startup_cache *m,
     struct startup_client client, struct buf *initialize, struct buf *tools);
-/* Writes the file if it differs, or was not written for a week. If tools is
+/* Writes the file if it differs, or was not written for a day. If tools is
  * empty, those of the file are kept as long as the result of initialize is the
  * same. Text that is not such JSON, or over BOUND_CACHE_BYTES, is not written;
  * tools that are too large are left out. Files of other clients are removed if
- * there are too many, and any file if it is too old. */
+ * there are too many, and then the oldest files of the folder, until it is
+ * within its bounds; so does startup_cache_save_era. */
 void startup_cache_save(const struct startup_cache *m,
     struct startup_client client, struct span initialize, struct span tools);
 

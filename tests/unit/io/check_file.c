@@ -550,6 +550,30 @@ START_TEST(sweep_removes_old_only)
 }
 END_TEST
 
+/* The youngest files stay; folders do not count. */
+START_TEST(trim_keeps_the_youngest)
+{
+	static const char *const names[] = { "own/a", "own/b", "own/c",
+		"own/d" };
+	int i;
+
+	home_mkdir("own/folder", 0700);
+	for (i = 0; i < 4; i++) {
+		home_puts(names[i], "1234");
+		home_age(names[i], 10 * i + 10);
+	}
+	file_trim(dir, NULL, 4, 16, 50);
+	ck_assert_uint_eq(home_count("own"), 5);
+	file_trim(dir, NULL, 4, 15, 50);
+	ck_assert(home_exists("own/c") && !home_exists("own/d"));
+	file_trim(dir, "c", 2, 100, 5);
+	ck_assert(home_exists("own/c") && !home_exists("own/a"));
+	ck_assert_uint_eq(home_count("own"), 2);
+	file_trim(dir, NULL, 0, 100, 50);
+	ck_assert(!home_exists("own/c") && home_exists("own/folder"));
+}
+END_TEST
+
 static void
 take_lock(void *arg)
 {
@@ -799,6 +823,7 @@ files(void)
 	tcase_add_test(tc, put_in_place);
 	tcase_add_test(tc, write_is_atomic);
 	tcase_add_test(tc, sweep_removes_old_only);
+	tcase_add_test(tc, trim_keeps_the_youngest);
 	tcase_add_test(tc, lock_is_exclusive);
 	tcase_add_test(tc, new_is_locked);
 	tcase_add_test(tc, lock_is_not_inherited);

@@ -357,27 +357,68 @@ START_TEST(old_files)
 }
 END_TEST
 
-/* Not all of very many files are looked at; other programs' files may be among
- * them. */
-START_TEST(very_many_files)
+/* Makes n files of so many bytes, each a second older than the one before. */
+static void
+make_files(int n, size_t bytes)
 {
-	const int day = 24 * 60 * 60;
-	size_t left;
 	char *name;
 	int i;
 
-	save("other", first, "");
-	for (i = 0; i < BOUND_CACHE_ENTRIES + 10; i++) {
+	for (i = 0; i < n; i++) {
 		name = xasprintf(FOLDER "/host-%d", i);
-		home_puts(name, "x");
-		home_age(name, (BOUND_CACHE_OLD_DAYS + 1) * day);
+		home_puts(name, "");
+		ck_assert_int_eq(truncate(home_path(name), (off_t)bytes), 0);
+		home_age(name, i + 1);
 		free(name);
 	}
+}
+
+static bool
+has_file(int i)
+{
+	char *name = xasprintf(FOLDER "/host-%d", i);
+	bool has = home_exists(name);
+
+	free(name);
+	return has;
+}
+
+/* One start is enough, however many there are; a file that is from the future
+ * is no younger than what was just saved. */
+START_TEST(very_many_files)
+{
+	save("other", first, "");
+	make_files(5000, 1);
+	home_age(FOLDER "/host-4999", -50000);
 	save(version, first, tools);
-	left = home_count(FOLDER) - 1; /* the file of "version" */
-	ck_assert_uint_ge(left, 10);
-	ck_assert_uint_le(left, 14);
+	ck_assert_uint_eq(home_count(FOLDER), BOUND_CACHE_FILES);
 	ck_assert(remembers(version, first, tools));
+	ck_assert(remembers("other", first, ""));
+	ck_assert(has_file(BOUND_CACHE_FILES - 3));
+	ck_assert(!has_file(BOUND_CACHE_FILES - 2));
+	ck_assert(!has_file(4999));
+	/* those of a start that changes nothing, too, and those of eras */
+	make_files(300, 1);
+	save(version, first, tools);
+	ck_assert_uint_eq(home_count(FOLDER), BOUND_CACHE_FILES);
+	startup_cache_save_era(startup_cache, true, false);
+	ck_assert_uint_eq(home_count(FOLDER), BOUND_CACHE_FILES);
+	ck_assert(home_exists(era_file));
+}
+END_TEST
+
+/* The file that was just saved counts, and stays. */
+START_TEST(very_many_bytes)
+{
+	const size_t part = (size_t)BOUND_CACHE_ALL_BYTES / 8;
+
+	save("other", first, "");
+	make_files(12, part);
+	save(version, first, tools);
+	ck_assert(remembers(version, first, tools));
+	ck_assert(has_file(6));
+	ck_assert(!has_file(7));
+	ck_assert(!has_file(11));
 }
 END_TEST
 
@@ -385,14 +426,14 @@ END_TEST
 START_TEST(used_files_stay_young)
 {
 	struct stat st;
-	const int week = 7 * 24 * 60 * 60;
+	const int day = 24 * 60 * 60;
 
 	save(version, first, tools);
-	home_age(file, week - 60);
+	home_age(file, day - 60);
 	save(version, first, "");
 	ck_assert_int_eq(stat(home_path(file), &st), 0);
-	ck_assert_int_lt(st.st_mtime, time(NULL) - week + 100);
-	home_age(file, week + 60);
+	ck_assert_int_lt(st.st_mtime, time(NULL) - day + 100);
+	home_age(file, day + 60);
 	save(version, first, "");
 	ck_assert_int_eq(stat(home_path(file), &st), 0);
 	ck_assert_int_gt(st.st_mtime, time(NULL) - 100);
@@ -1297,6 +1338,7 @@ remembering(void)
 	tcase_add_test(tc, newer_files_of_other_clients);
 	tcase_add_test(tc, old_files);
 	tcase_add_test(tc, very_many_files);
+	tcase_add_test(tc, very_many_bytes);
 	tcase_add_test(tc, used_files_stay_young);
 	tcase_add_loop_test(tc, unusable_is_not_saved, 0, COUNT(unusable));
 	tcase_add_loop_test(tc, no_tools_are_left_out, 0, COUNT(no_tools));
