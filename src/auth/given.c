@@ -306,6 +306,12 @@ given_headers(struct given *a, int64_t now_ms)
 	return &a->all;
 }
 
+const struct headers *
+given_at_hand(const struct given *a)
+{
+	return &a->all;
+}
+
 void
 given_fill(struct given *a, struct credentials *to, int64_t now_ms,
     const struct headers *more, uint64_t stamp, int64_t until)

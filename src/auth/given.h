@@ -34,6 +34,8 @@ struct given *given_new(const struct given_config *config, char **why);
  * are checked for changes at most once a second (now_ms). If a file cannot be
  * read any more, its last content stays in use. */
 const struct headers *given_headers(struct given *a, int64_t now_ms);
+/* Returns the same as they are, without a look at the files. */
+const struct headers *given_at_hand(const struct given *a);
 /* Makes the credentials of the next requests from the given headers and, unless
  * it is NULL, from more, which has this stamp and is good until then (in the
  * time of now_ms). They last until the files are looked at again. */

@@ -500,9 +500,6 @@ BOUND(CACHE_BYTES, 8, MIB, "a file of the startup cache",
 BOUND(CACHE_DEPTH, 512, COUNT, "depth of its JSON", "It is not read.")
 BOUND(CACHE_ERA_BYTES, 256, B, "the file that remembers a server's revision",
     "It is not read.")
-BOUND(CACHE_CLIENTS, 8, COUNT,
-    "kinds of clients (revision and capabilities) of one server in the cache",
-    "The one that was unused for longest is forgotten.")
 BOUND(CACHE_OLD_DAYS, 180, COUNT, "days that a file of the cache is unused",
     "It is removed.")
 BOUND(CACHE_FILES, 256, COUNT, "files of the cache",

@@ -501,13 +501,14 @@ struct kept {
 
 struct trim {
 	int dir;
-	const char *keep;
+	int64_t old_s;
 	struct kept *kept;
 	size_t n, room;
 };
 
-/* A file from the future, as after a clock was set back, is as old as it is far
- * away: it would stay the youngest for too long. */
+/* Removes an old file, and notes any other one. One from the future, as after a
+ * clock was set back, comes behind those that are nearer, or it would stay the
+ * youngest for too long. */
 static bool
 trim_add(const char *name, void *arg)
 {
@@ -519,16 +520,16 @@ trim_add(const char *name, void *arg)
 	    S_ISDIR(st.st_mode))
 		return true;
 	age = (int64_t)time(NULL) - st.st_mtime;
-	if (age < 0)
-		age = -age;
-	if (t->keep != NULL && strcmp(name, t->keep) == 0)
-		age = -1;
+	if (age > t->old_s) {
+		unlinkat(t->dir, name, 0);
+		return true;
+	}
 	if (t->n == t->room) {
 		t->room = t->room * 2 + 64;
 		t->kept = xrealloc(t->kept, t->room * sizeof *t->kept);
 	}
-	t->kept[t->n++] = (struct kept){ age, (uint64_t)st.st_size,
-		xstrdup(name) };
+	t->kept[t->n++] = (struct kept){ age < 0 ? -age : age,
+		(uint64_t)st.st_size, xstrdup(name) };
 	return true;
 }
 
@@ -541,10 +542,9 @@ younger_first(const void *a, const void *b)
 }
 
 void
-file_trim(int dir, const char *keep, size_t files, uint64_t bytes,
-    int64_t old_s)
+file_trim(int dir, size_t files, uint64_t bytes, int64_t old_s)
 {
-	struct trim t = { .dir = dir, .keep = keep };
+	struct trim t = { .dir = dir, .old_s = old_s };
 	bool over = false;
 	size_t i;
 
@@ -552,8 +552,7 @@ file_trim(int dir, const char *keep, size_t files, uint64_t bytes,
 	if (t.n > 0)
 		qsort(t.kept, t.n, sizeof *t.kept, younger_first);
 	for (i = 0; i < t.n; i++) {
-		over = over || i == files || t.kept[i].size > bytes ||
-		    t.kept[i].age > old_s;
+		over = over || i == files || t.kept[i].size > bytes;
 		if (over)
 			unlinkat(dir, t.kept[i].name, 0);
 		else

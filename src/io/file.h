@@ -76,10 +76,8 @@ int file_list(int dir, size_t max, file_list_cb *each, void *arg);
 void file_sweep(int dir);
 /* Keeps the youngest files of a folder, so many and with so many bytes in all,
  * none of them older than old_s seconds, and removes all others, whoever wrote
- * them. Folders in it stay. keep counts as the youngest; it may be NULL. For
- * folders of which any file can be lost. */
-void file_trim(int dir, const char *keep, size_t files, uint64_t bytes,
-    int64_t old_s);
+ * them. Folders in it stay. For folders of which any file can be lost. */
+void file_trim(int dir, size_t files, uint64_t bytes, int64_t old_s);
 
 /*
  * A file of the user that other programs read and write, too: it keeps its

@@ -27,6 +27,7 @@
 #include "io/url.h"
 #include "options/network.h"
 #include "options/options.h"
+#include "options/secret.h"
 #include "options/setup.h"
 #include "proxy/cache/state_cache.h"
 #include "proxy/credentials/authorize.h"
@@ -60,6 +61,10 @@ struct proxy {
 	struct streamable *streamable;
 	struct chain *chain;
 	struct state_cache *state_cache;
+	/* the start that is to be loaded when it is known whose it has to be */
+	struct buf start_version, start_capabilities;
+	bool start_wanted;
+	struct buf whose;      /* the user of the first start that was saved */
 	struct trace *trace;   /* NULL: nothing is traced */
 	proxy_watch_cb *watch; /* NULL: nobody watches the session */
 	void *watch_arg;
@@ -161,23 +166,87 @@ act_log(struct proxy *p, const struct event *a)
 		log_dump_for_error("what led to it", loop_now(p->loop));
 }
 
+/* Adds the content of a file that tells who the user is; NULL: there is none.
+ * Returns false if it cannot be read. */
+static bool
+add_content(struct buf *out, const char *path)
+{
+	size_t n = out->n;
+
+	if (path != NULL)
+		secret_peek(path, out);
+	return path == NULL || out->n > n;
+}
+
+/* Adds what tells the user whom the server knows at present from others. Nothing
+ * is cached for a user who cannot be told. */
+static bool
+add_whose(struct proxy *p, struct buf *out)
+{
+	return authorize_whose(p->authorize, out) &&
+	    add_content(out, p->options->cert) &&
+	    add_content(out, p->options->netrc_file);
+}
+
+/* Loads the start that the chain waits for, as soon as it can be told whose it
+ * has to be. */
 static void
-act_load_start(struct proxy *p, const struct event *a)
+load_start(struct proxy *p)
 {
 	struct event in = { .kind = INPUT_CACHED_START };
-	struct buf result, tools;
+	struct buf result, tools, whose;
 
 	buf_init(&result, 0);
 	buf_init(&tools, 0);
-	if (state_cache_load_start(p->state_cache,
-		(struct startup_client){ a->version, a->capabilities }, &result,
-		&tools)) {
-		in.result = buf_span(&result);
-		in.tools = buf_span(&tools);
-		input(p, &in);
+	buf_init(&whose, 0);
+	if (p->start_wanted && add_whose(p, &whose)) {
+		p->start_wanted = false;
+		if (state_cache_load_start(p->state_cache,
+			(struct startup_client){ buf_span(&p->start_version),
+			    buf_span(&p->start_capabilities),
+			    buf_span(&whose) },
+			&result, &tools)) {
+			in.result = buf_span(&result);
+			in.tools = buf_span(&tools);
+			input(p, &in);
+		}
 	}
 	buf_free(&result);
 	buf_free(&tools);
+	buf_wipe(&whose);
+}
+
+static void
+act_load_start(struct proxy *p, const struct event *a)
+{
+	buf_reset(&p->start_version);
+	buf_reset(&p->start_capabilities);
+	buf_addspan(&p->start_version, a->version);
+	buf_addspan(&p->start_capabilities, a->capabilities);
+	p->start_wanted = true;
+	load_start(p);
+}
+
+/* The server may have answered in part to one user and in part to another, once
+ * the user has changed: then nothing more is saved. */
+static void
+act_save_start(struct proxy *p, const struct event *a)
+{
+	struct buf whose;
+
+	buf_init(&whose, 0);
+	if (add_whose(p, &whose) &&
+	    (p->whose.n == 0 ||
+		span_eq(buf_span(&p->whose), buf_span(&whose)))) {
+		state_cache_save_start(p->state_cache,
+		    (struct startup_client){
+			a->version, a->capabilities, buf_span(&whose) },
+		    a->result, a->tools);
+		buf_wipe(&p->whose);
+		p->whose = whose;
+		return;
+	}
+	buf_wipe(&whose);
 }
 
 static void
@@ -237,9 +306,7 @@ act(struct proxy *p, const struct event *a)
 		act_load_start(p, a);
 		break;
 	case ACTION_SAVE_START:
-		state_cache_save_start(p->state_cache,
-		    (struct startup_client){ a->version, a->capabilities },
-		    a->result, a->tools);
+		act_save_start(p, a);
 		break;
 	case ACTION_SAVE_SESSION:
 		state_cache_save_session(p->state_cache, a->session,
@@ -453,6 +520,7 @@ on_credentials_ready(uint64_t ticket, void *arg)
 {
 	struct proxy *p = arg;
 
+	load_start(p);
 	streamable_credentials_ready(p->streamable, ticket);
 }
 
@@ -509,6 +577,8 @@ on_event(struct event *in, void *arg)
 		facts.signature = authorize_is_signature(p->authorize, &facts);
 		known.facts = &facts;
 	}
+	if (in->kind == INPUT_SIGNED_IN)
+		load_start(p);
 	if (in->head)
 		route_peer(p->route, streamable_peer(p->streamable));
 	if (in->kind == INPUT_DONE)
@@ -907,6 +977,9 @@ proxy_free(struct proxy *p)
 	streamable_free(p->streamable);
 	chain_free(p->chain);
 	state_cache_free(p->state_cache);
+	buf_free(&p->start_version);
+	buf_free(&p->start_capabilities);
+	buf_wipe(&p->whose);
 	while (p->n_patterns > 0)
 		regfree(&p->patterns[--p->n_patterns]);
 	free(p->patterns);

@@ -191,17 +191,33 @@ client_id_is_missed(int status, struct json_object *doc)
 		strcasestr(text, "required") != NULL);
 }
 
+/* Is it three parts of base64url with dots between (RFC 7515 7.1)? */
+static bool
+is_compact(const char *token)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "abcdefghijklmnopqrstuvwxyz"
+				      "0123456789-_";
+	size_t parts = 1;
+
+	for (;; parts++, token++) {
+		token += strspn(token, letters);
+		if (*token != '.')
+			return *token == '\0' && parts == 3;
+	}
+}
+
 struct json_object *
 client_claims(const char *token)
 {
-	const char *from = strchr(token, '.'), *to, *ignored;
+	const char *from, *to, *ignored;
 	struct json_object *claims = NULL;
 	struct buf text;
 
-	to = from == NULL ? NULL : strchr(from + 1, '.');
-	if (to == NULL)
+	if (!is_compact(token))
 		return NULL;
-	from++;
+	from = strchr(token, '.') + 1;
+	to = strchr(from, '.');
 	buf_init(&text, 0);
 	if (codec_base64url_read(&text,
 		(struct span){ from, (size_t)(to - from) }) == 0)
@@ -218,6 +234,26 @@ client_is_for(struct json_object *claims, const char *who)
 	if (who == NULL || aud != NULL)
 		return who != NULL && strcmp(aud, who) == 0;
 	return document_listed(document_list(claims, "aud"), who);
+}
+
+void
+client_whose(const char *token, struct buf *out)
+{
+	static const char *const passing[] = { "exp", "iat", "nbf", "jti",
+		"auth_time", "nonce", "at_hash", "c_hash", "s_hash", "aio",
+		"uti", "rh" };
+	struct json_object *claims = client_claims(token);
+	size_t i;
+
+	if (claims == NULL || document_text(claims, "sub") == NULL) {
+		buf_adds(out, token);
+	} else {
+		buf_add(out, token, strcspn(token, "."));
+		for (i = 0; i < sizeof passing / sizeof *passing; i++)
+			json_object_object_del(claims, passing[i]);
+		buf_adds(out, json_object_to_json_string(claims));
+	}
+	json_object_put(claims);
 }
 
 /* When a token that is a JWT says that it ends; it is a hint. 0: it is none,
@@ -282,6 +318,20 @@ token_fault(const struct record *rec, struct json_object *doc)
 	return NULL;
 }
 
+/* Gives a new sign-in a name. A token of mcp-remote has none until its first
+ * renewal; one that an older mcpsplice began has none for good. */
+static void
+name_account(struct record *rec)
+{
+	char random[PROOF_BYTES];
+
+	if (rec->token.account == NULL &&
+	    (rec->token.access == NULL ||
+		rec->client.source == CLIENT_IMPORTED) &&
+	    proof_random(random) == 0)
+		string_set(&rec->token.account, random);
+}
+
 /* Puts the token of a good answer into the record. requested may be
  * rec->token.scope_requested. */
 static void
@@ -296,6 +346,7 @@ take_token(struct record *rec, struct json_object *doc, const char *requested,
 
 	if (scope == NULL || !printable(scope, ' '))
 		scope = requested;
+	name_account(rec);
 	rec->token.expires_at = expiry(doc, access, now);
 	rec->token.obtained_at = now;
 	string_set(&rec->token.access, access);

@@ -79,6 +79,10 @@ struct json_object *client_claims(const char *token);
 /* Is who the audience in these claims (aud), or in the list that it is? NULL is
  * for nobody, and nothing is for NULL. */
 bool client_is_for(struct json_object *claims, const char *who);
+/* Appends what tells whose token this is: of a JWT what it says but for what is
+ * new in each one, so that it stays when the token is renewed; else the token
+ * itself. It may be a secret. */
+void client_whose(const char *token, struct buf *out);
 
 /* What an answer of the token endpoint means: CAME_TOKEN, CAME_DEAD_GRANT (this
  * code or refresh token is dead), CAME_DEAD_CLIENT, CAME_PENDING and

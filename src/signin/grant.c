@@ -15,10 +15,26 @@
 
 #include <stdlib.h>
 
+#include "auth/proof.h"
 #include "signin/id_jag.h"
 #include "signin/id_token.h"
 #include "signin/report.h"
 #include "signin/token.h"
+
+/* Each token is a new one for the client, and for whom the assertion or the ID
+ * token names. */
+static void
+name_account(struct login *g, const char *token)
+{
+	char hash[PROOF_BYTES];
+	struct buf b;
+
+	buf_init(&b, 0);
+	client_whose(token, &b);
+	if (proof_challenge(hash, buf_str(&b)) == 0)
+		string_set(&g->record.token.account, hash);
+	buf_wipe(&b);
+}
 
 static void
 send_assertion(struct login *g, const char *assertion)
@@ -136,6 +152,7 @@ exchange(struct login *g, const struct server_metadata *m)
 	    p->client_key != NULL);
 	if (!prove(g, m, &proof))
 		return;
+	name_account(g, r->token.id_token);
 	client_exchange(&form, r->token.id_token, g->record.issuer,
 	    g->record.resource, g->scope);
 	string_set(&r->resource, NULL); /* it is in the form already */
@@ -261,6 +278,9 @@ login_grant(struct login *g, int64_t ms)
 	login_take_client(g);
 	if (c->provider != NULL)
 		exchange_identity(g);
-	else if (read_given(g, c->assertion) && is_addressed(g, g->assertion))
+	else if (read_given(g, c->assertion) &&
+	    is_addressed(g, g->assertion)) {
+		name_account(g, g->assertion);
 		send_assertion(g, g->assertion);
+	}
 }

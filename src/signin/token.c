@@ -421,6 +421,7 @@ login_credentials(struct login *g)
 	struct client_request form = { 0 };
 
 	login_take_client(g);
+	string_set(&g->record.token.account, "client");
 	client_credentials(&form, g->scope);
 	login_ask_credentials(g, &form);
 }

@@ -61,6 +61,7 @@ static const struct member token_members[] = {
 	MEMBER("refresh_token", token.refresh),
 	MEMBER("id_token", token.id_token),
 	MEMBER("dpop_ath", token.dpop_ath),
+	MEMBER("account", token.account),
 	MEMBER("scope_requested", token.scope_requested),
 	MEMBER("scope_granted", token.scope_granted),
 	{ NULL, 0 },

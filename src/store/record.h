@@ -52,6 +52,9 @@ struct record {
 		char *dpop_ath; /* S256 of the access token that is bound to
 				 * dpop_key; of another, if a program that
 				 * knows nothing of it got access */
+		char *account;  /* tells this sign-in from others, and stays
+				* when the token is renewed; NULL: an older
+				* mcpsplice signed in */
 		char *scope_requested, *scope_granted; /* NULL: not known */
 		int64_t obtained_at, expires_at; /* s since 1970; 0: unknown */
 	} token;

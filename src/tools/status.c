@@ -11,6 +11,7 @@
 #include "base/codec.h"
 #include "base/log.h"
 #include "core/wire/redact.h"
+#include "proxy/cache/startup_cache.h"
 #include "signin/account.h"
 #include "signin/client_messages.h"
 #include "signin/id_token.h"
@@ -738,6 +739,8 @@ command_logout(const struct options *o, char **why)
 			leave(&v);
 		*why = v.why;
 		status = v.why != NULL;
+		if (status == 0)
+			startup_cache_forget(getenv("HOME"), a->url.host);
 		if (status == 0)
 			printf(v.was_there ? "Signed out of %s.\n" :
 					     "Not signed in to %s.\n",

@@ -693,5 +693,81 @@ class McpRemote(Patient):
         self.counted(a)
 
 
+class Cached(Patient):
+    """What the startup cache shows of a server that is away, and to whom."""
+
+    def cached(self):
+        try:
+            names = os.listdir(os.path.join(self.home, ".cache/mcpsplice"))
+        except FileNotFoundError:
+            names = []
+        return [n for n in names if not n.endswith(".era")]
+
+    def shown(self, m, *args):
+        m.down()
+        p = self.splice(m, "--init-timeout", "1", *args)
+        p.send(init("hello"))
+        found = "result" in p.answer("hello")
+        p.kill()
+        m.up()
+        return found
+
+    def test_renewed(self):
+        """It is the same person, whether the token can be renewed or not."""
+        a, m, b = self.trio()
+        self.start(m, b).finish()
+        self.assertTrue(self.shown(m))
+        self.spend()
+        a.expire()
+        self.assertTrue(self.shown(m))
+        self.counted(a, refresh=1)
+        self.spend()
+        a.down()
+        self.assertTrue(self.shown(m))
+
+    def test_another_person(self):
+        a, m, b = self.trio()
+        self.start(m, b).finish()
+        self.assertEqual(len(self.cached()), 1)
+        self.assertEqual(self.command("login", m.url, "--browser",
+                                      b.command)[0], 0)
+        self.assertFalse(self.shown(m))
+        self.start(m, b).finish()
+        self.assertTrue(self.shown(m))
+
+    def test_logout(self):
+        a, m, b = self.trio()
+        self.start(m, b).finish()
+        self.assertEqual(self.command("logout", m.url)[0], 0)
+        self.assertEqual(self.cached(), [])
+
+    def test_nobody_is_signed_in(self):
+        a, m, b = self.trio()
+        self.start(m, b).finish()
+        for name in os.listdir(self.store()):
+            os.unlink(os.path.join(self.store(), name))
+        self.assertFalse(self.shown(m, "--no-browser"))
+
+    def test_machine(self):
+        """Each token is a new one, and the client is the same."""
+        a = self.auth()
+        c = a.add_client("m")
+        m = self.protected(a)
+        args = ("--auth", "client-credentials", "--client-id", "m",
+                "--client-secret-env", "S")
+        seen = []
+        for _ in range(2):
+            p = self.splice(m, *args, env={"S": c.secret})
+            p.hello()
+            p.finish()
+            name, = self.cached()
+            with open(os.path.join(self.home, ".cache/mcpsplice", name)) as f:
+                seen.append(f.read())
+            self.spend()
+            a.expire()
+        self.assertEqual(a.token_requests("client_credentials"), 2)
+        self.assertEqual(seen[0], seen[1])
+
+
 if __name__ == "__main__":
     support.main()

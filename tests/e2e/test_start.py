@@ -1,6 +1,7 @@
 """Starts without the server: the stand-in for a server that was never seen, and
 what --start changes.  Starts from the startup cache are in test_recovery.py."""
 
+import base64
 import json
 import os
 import time
@@ -312,6 +313,129 @@ class ModernAway(Discover, eraserver.Case):
                 p.finish()
             else:
                 p.kill()
+
+
+def jwt(**claims):
+    def part(of):
+        return base64.urlsafe_b64encode(json.dumps(of).encode()).rstrip(b"=")
+    return b".".join((part({"alg": "none"}), part(claims), b"x")).decode()
+
+
+class Persons(support.Case):
+    """What one person saw is not shown to another while the server is away."""
+
+    def setUp(self):
+        super().setUp()
+        self.s = self.mcp()
+        self.s.methods["tools/list"] = lambda rx, tx: tx.result({"tools": [
+            {"name": "seen-%d" % self.starts,
+             "inputSchema": {"type": "object"}}]})
+        self.starts = 0
+        self.file = os.path.join(self.tmp, "credential")
+
+    def put(self, text):
+        with open(self.file, "w") as f:
+            f.write(text)
+        os.chmod(self.file, 0o600)
+
+    def see(self, *args):
+        """Starts with the server. Returns the name of its tool."""
+        self.starts += 1
+        p = self.splice(self.s, *args)
+        p.hello()
+        tool, = p.ask("tools/list")["result"]["tools"]
+        p.finish()
+        self.assertEqual(tool["name"], "seen-%d" % self.starts)
+        return tool["name"]
+
+    def shown(self, *args):
+        """Starts without the server. Returns the tool's name, or None."""
+        self.s.down()
+        p = self.splice(self.s, "--init-timeout", "1", *args)
+        p.send(init("hello"), INITIALIZED)
+        found = None
+        if "result" in p.answer("hello"):
+            found = p.ask("tools/list")["result"]["tools"][0]["name"]
+        p.kill()
+        self.s.up()
+        return found
+
+    def changed(self, args, ann, bob, renewed=None):
+        self.put(ann)
+        name = self.see(*args)
+        self.assertEqual(self.shown(*args), name)
+        self.put(bob)
+        self.assertIsNone(self.shown(*args))
+        if renewed is not None:
+            self.put(renewed)
+            self.assertEqual(self.shown(*args), name)
+            self.put(bob)
+        name = self.see(*args)
+        self.assertEqual(self.shown(*args), name)
+        self.put(ann)
+        self.assertIsNone(self.shown(*args))
+
+    JWTS = (jwt(iss="https://a.example", sub="ann", org="x", exp=1, jti="1"),
+            jwt(iss="https://a.example", sub="ann", org="y", exp=1, jti="1"),
+            jwt(iss="https://a.example", sub="ann", org="x", exp=2, jti="2"))
+
+    def test_bearer_file(self):
+        self.changed(("--bearer-file", self.file), "token-of-ann",
+                     "token-of-bob")
+
+    def test_jwt_is_renewed(self):
+        self.changed(("--bearer-file", self.file), *self.JWTS)
+
+    def test_jwt_that_names_nobody(self):
+        self.changed(("--bearer-file", self.file), jwt(iss="a", exp=1),
+                     jwt(iss="a", exp=2))
+
+    def test_header_file(self):
+        self.changed(("--header-file", self.file), "X-Key: ann", "X-Key: bob")
+
+    def test_jwt_in_a_longer_value(self):
+        """It says nothing of what is around it."""
+        self.changed(("--header-file", self.file), "X-Key: a:" + self.JWTS[0],
+                     "X-Key: b:" + self.JWTS[0])
+
+    def test_command(self):
+        self.changed(("--auth-command", "cat " + self.file),
+                     *(json.dumps({"version": 1, "token": t})
+                       for t in self.JWTS))
+
+    def test_command_that_comes_late(self):
+        """With --start instant it is waited for, and nothing else is."""
+        self.put('{"version": 1, "token": "ann"}')
+        args = ("--auth-command", "sh -c 'sleep 0.3; cat %s'" % self.file)
+        name = self.see(*args)
+        self.assertEqual(self.shown(*args, "--start", "instant"), name)
+        self.put('{"version": 1, "token": "bob"}')
+        self.assertIsNone(self.shown(*args, "--start", "instant"))
+
+    def test_netrc_file(self):
+        self.changed(("--netrc-file", self.file),
+                     "machine 127.0.0.1 login ann password x",
+                     "machine 127.0.0.1 login bob password x")
+
+    def test_ticket(self):
+        """Nobody here sees whose it is."""
+        self.see("--negotiate")
+        self.assertIsNone(self.shown("--negotiate"))
+
+    def test_token_changes_meanwhile(self):
+        """What two persons saw is nobody's."""
+        self.put("token-of-ann")
+        args = ("--bearer-file", self.file)
+        p = self.splice(self.s, "-v", *args)
+        p.hello()
+        self.put("token-of-bob-which-is-longer")
+        end = time.monotonic() + 20
+        while "has changed" not in p.err() and time.monotonic() < end:
+            self.assertIn("result", p.ask("tools/list"))
+            time.sleep(0.1)
+        self.assertIn("result", p.ask("tools/list"))
+        p.finish()
+        self.assertIsNone(self.shown(*args))
 
 
 if __name__ == "__main__":

@@ -66,8 +66,8 @@ prepare(void)
 		return;
 	FUZZ_CHECK(mkdtemp(home) != NULL);
 	FUZZ_CHECK(profile_make(&profile, "host", span_of("identity")) == 0);
-	client = (struct startup_client){ span_of("2025-11-25"),
-		span_of("{}") };
+	client = (struct startup_client){ span_of("2025-11-25"), span_of("{}"),
+		no_span };
 	parts[0] = client.version;
 	parts[1] = span_of("\n");
 	parts[2] = client.capabilities;

@@ -215,7 +215,7 @@ hold(struct stale_sessions *o)
 	if (dir < 0)
 		return -1;
 	file_sweep(dir);
-	file_trim(dir, NULL, BOUND_NOTES - 1, BOUND_NOTES * BOUND_NOTE_BYTES,
+	file_trim(dir, BOUND_NOTES - 1, BOUND_NOTES * BOUND_NOTE_BYTES,
 	    INT64_MAX);
 	if (make_name(o) == 0)
 		o->fd = file_new_locked(dir, o->name);

@@ -3,9 +3,11 @@
  * era. The former has three lines: an object written by mcpsplice, the result
  * of initialize, and the result of tools/list or nothing. The first line is
  * never parsed: it has to be the same bytes that add_head would write for the
- * other two, with the number of the format, the hashes of profile and client,
- * and a SHA-256 over the latter and the other lines. So a file with any changed
- * byte is not used, nor one for another client or profile.
+ * other two, with the number of the format, the hashes of profile, client and
+ * user, and a SHA-256 over the client's and the other lines. So a file with any
+ * changed byte is not used, nor one for another client, profile or user. One
+ * file for all users of a profile: what one of them saw goes when the next one
+ * is there.
  *
  * The file for the era is one line, which has to be one of the three lines that
  * compose_era can write. The age of the era is that of the file.
@@ -26,16 +28,19 @@
 #include "base/log.h"
 #include "core/wire/json.h"
 #include "io/file.h"
+#include "io/url.h"
 #include "proxy/cache/profile.h"
 
 #define STARTUP_CACHE_FOLDER ".cache/mcpsplice"
 #define TITLE "{\"mcpsplice\":"
 
 enum {
-	ENTRY_HEX = 12, /* digits of the client's hash in a file name */
+	PROFILE_HEX = 16, /* digits of a profile's hash in a file name */
+	ENTRY_HEX = 12,   /* digits of the client's hash in a file name */
 	DAY_S = 24 * 60 * 60,
 	FRESH_S = DAY_S, /* a file as young as this is not written again */
-	START_FORMAT = 2,
+	START_FORMAT = 3,
+	START_OF_NOBODY = 2, /* the format without a user */
 	ERA_FORMAT = 1
 };
 
@@ -49,6 +54,7 @@ struct startup_cache {
 struct entry {
 	const struct startup_cache *m;
 	char client[PROFILE_HEX_BYTES];
+	char whose[PROFILE_HEX_BYTES]; /* "": nobody's */
 	char name[sizeof((struct profile *)0)->name + ENTRY_HEX + 1];
 };
 
@@ -142,9 +148,12 @@ find_entry(struct entry *e, const struct startup_cache *m,
 {
 	struct span parts[] = { client.version, span_of("\n"),
 		client.capabilities };
+	struct span whose[] = { span_of(m->profile.hash), client.whose };
 
 	e->m = m;
-	if (profile_digest(e->client, parts, 3) != 0)
+	e->whose[0] = '\0';
+	if (profile_digest(e->client, parts, 3) != 0 ||
+	    (client.whose.n > 0 && profile_digest(e->whose, whose, 2) != 0))
 		return false;
 	snprintf(e->name, sizeof e->name, "%s-%.*s", m->profile.name, ENTRY_HEX,
 	    e->client);
@@ -160,10 +169,12 @@ add_head(const struct entry *e, struct span rest, struct buf *out)
 
 	if (profile_digest(sum, parts, 3) < 0)
 		return -1;
-	return buf_addf(out,
-	    TITLE "%d,\"key\":\"%s\",\"client\":\"%s\","
-		  "\"sum\":\"%s\"}\n",
-	    START_FORMAT, e->m->profile.hash, e->client, sum);
+	buf_addf(out, TITLE "%d,\"key\":\"%s\",\"client\":\"%s\",",
+	    e->whose[0] == '\0' ? START_OF_NOBODY : START_FORMAT,
+	    e->m->profile.hash, e->client);
+	if (e->whose[0] != '\0')
+		buf_addf(out, "\"whose\":\"%s\",", e->whose);
+	return buf_addf(out, "\"sum\":\"%s\"}\n", sum);
 }
 
 /* Is head the first line for rest? */
@@ -213,7 +224,9 @@ read_lines(const struct entry *e, int dir, struct buf *text, struct lines *l,
 		file_close(fd);
 	if (rc < 0 || find_lines(e, buf_span(text), l))
 		return rc == 0;
-	log_debug("the startup cache %s is not used: it is damaged", e->name);
+	log_debug(
+	    "the startup cache %s is not used: it is damaged, or another user's",
+	    e->name);
 	return false;
 }
 
@@ -290,68 +303,11 @@ same_line(struct span json, struct span line)
 	return same;
 }
 
-/* --- files that are removed --- */
-
-struct pruning {
-	const struct entry *e;
-	int dir;
-	unsigned n; /* files of other clients of this profile */
-	int64_t oldest_age;
-	char oldest[sizeof((struct entry *)0)->name];
-};
-
-/* Is that the name of a file for a client of this profile? */
-static bool
-is_entry(const struct startup_cache *m, const char *name)
-{
-	size_t n = strlen(m->profile.name);
-
-	return strncmp(name, m->profile.name, n) == 0 && name[n] == '-' &&
-	    strspn(name + n + 1, "0123456789abcdef") == ENTRY_HEX &&
-	    name[n + 1 + ENTRY_HEX] == '\0';
-}
-
-static bool
-prune(const char *name, void *arg)
-{
-	struct pruning *p = arg;
-	int64_t age;
-	int fd;
-
-	if (!is_entry(p->e->m, name) || strcmp(name, p->e->name) == 0)
-		return true;
-	fd = file_open(p->dir, name, false);
-	if (fd < 0)
-		return true;
-	age = file_age(fd);
-	if (!format_is_newer(fd, TITLE, START_FORMAT)) {
-		p->n++;
-		if (age >= p->oldest_age) {
-			p->oldest_age = age;
-			snprintf(p->oldest, sizeof p->oldest, "%s", name);
-		}
-	}
-	file_close(fd);
-	return true;
-}
-
-/* Removes the oldest file of this profile if it has one too many. */
 static void
-prune_all(const struct entry *e, int dir)
+trim(int dir)
 {
-	struct pruning p = { .e = e, .dir = dir };
-
 	file_sweep(dir);
-	file_list(dir, SIZE_MAX, prune, &p);
-	if (p.n >= BOUND_CACHE_CLIENTS)
-		file_remove(dir, p.oldest);
-}
-
-/* Keeps the folder within its bounds, and what was just saved in it. */
-static void
-trim(int dir, const char *saved)
-{
-	file_trim(dir, saved, BOUND_CACHE_FILES, BOUND_CACHE_ALL_BYTES,
+	file_trim(dir, BOUND_CACHE_FILES, BOUND_CACHE_ALL_BYTES,
 	    (int64_t)BOUND_CACHE_OLD_DAYS * DAY_S);
 }
 
@@ -367,7 +323,6 @@ replace(const struct entry *e, int dir, struct span fresh)
 		errno = EFBIG;
 		return -1;
 	}
-	prune_all(e, dir);
 	return file_write(dir, e->name, fresh, false);
 }
 
@@ -418,8 +373,44 @@ startup_cache_save(const struct startup_cache *m, struct startup_client client,
 		return;
 	if (!is_newer(dir, e.name, START_FORMAT))
 		save_in(&e, dir, l);
-	trim(dir, e.name);
+	trim(dir);
 	file_close(dir);
+}
+
+/* --- what is forgotten --- */
+
+struct forgetting {
+	int dir;
+	char host[PROFILE_HOST_BYTES];
+};
+
+static bool
+forget_one(const char *name, void *arg)
+{
+	const struct forgetting *f = arg;
+	size_t n = strlen(f->host);
+
+	if (strncmp(name, f->host, n) == 0 && name[n] == '-' &&
+	    strspn(name + n + 1, "0123456789abcdef") == PROFILE_HEX &&
+	    name[n + 1 + PROFILE_HEX] == '-' &&
+	    !is_newer(f->dir, name, START_FORMAT))
+		file_remove(f->dir, name);
+	return true;
+}
+
+void
+startup_cache_forget(const char *home, const char *host)
+{
+	struct forgetting f;
+	char *why = NULL;
+
+	url_host_name(f.host, sizeof f.host, host);
+	f.dir = file_dir(home, STARTUP_CACHE_FOLDER, false, &why);
+	free(why);
+	if (f.dir < 0)
+		return;
+	file_list(f.dir, SIZE_MAX, forget_one, &f);
+	file_close(f.dir);
 }
 
 /* --- the era --- */
@@ -530,14 +521,13 @@ startup_cache_save_era(const struct startup_cache *m, bool modern, bool sse)
 	if (!is_newer(dir, m->era, ERA_FORMAT) && read_era(m, dir) != era) {
 		buf_init(&b, 0);
 		compose_era(m, era, &b);
-		file_sweep(dir);
 		if (file_write(dir, m->era, buf_span(&b), false) < 0)
 			log_debug(
 			    "the server's version cannot be written to %s: %s",
 			    m->era, strerror(errno));
 		buf_free(&b);
+		trim(dir);
 	}
-	trim(dir, m->era);
 	file_close(dir);
 }
 

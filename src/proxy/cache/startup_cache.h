@@ -28,21 +28,25 @@ void startup_cache_free(struct startup_cache *m);
 /* A kind of client: what the server's answers depend on. */
 struct startup_client {
 	struct span version, capabilities;
+	struct span whose; /* tells the user whom the server knows; n 0: nobody.
+			    * Only its hash is kept. */
 };
 
 /* Appends the cached results for such a client; tools stays as it is if only
  * initialize is known. Returns false, and appends nothing, if there is no such
- * entry. */
+ * entry, or if it is of another user. */
 bool startup_cache_load(const struct startup_cache *m,
     struct startup_client client, struct buf *initialize, struct buf *tools);
 /* Writes the file if it differs, or was not written for a day. If tools is
  * empty, those of the file are kept as long as the result of initialize is the
  * same. Text that is not such JSON, or over BOUND_CACHE_BYTES, is not written;
- * tools that are too large are left out. Files of other clients are removed if
- * there are too many, and then the oldest files of the folder, until it is
- * within its bounds; so does startup_cache_save_era. */
+ * tools that are too large are left out. Then the oldest files of the folder are
+ * removed, until it is within its bounds; so does startup_cache_save_era. */
 void startup_cache_save(const struct startup_cache *m,
     struct startup_client client, struct span initialize, struct span tools);
+
+/* Removes the answers of all servers with this host, for all clients. */
+void startup_cache_forget(const char *home, const char *host);
 
 /* The server's era: modern, or legacy, and then with HTTP+SSE or without. A
  * server that became modern may still answer legacy requests, so the change

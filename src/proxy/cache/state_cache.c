@@ -18,7 +18,7 @@ struct state_cache {
 	bool has_session, has_start, has_era, no_era;
 	bool modern, sse;
 	struct buf session, session_version;
-	struct buf version, capabilities, result, tools;
+	struct buf version, capabilities, whose, result, tools;
 	bool looked; /* stale sessions were looked for, which is done once */
 };
 
@@ -27,8 +27,8 @@ write_cache(struct state_cache *k)
 {
 	if (k->has_start)
 		startup_cache_save(k->startup_cache,
-		    (struct startup_client){
-			buf_span(&k->version), buf_span(&k->capabilities) },
+		    (struct startup_client){ buf_span(&k->version),
+			buf_span(&k->capabilities), buf_span(&k->whose) },
 		    buf_span(&k->result), buf_span(&k->tools));
 	if (k->has_era)
 		startup_cache_save_era(k->startup_cache, k->modern, k->sse);
@@ -92,6 +92,7 @@ state_cache_free(struct state_cache *k)
 	buf_free(&k->session_version);
 	buf_free(&k->version);
 	buf_free(&k->capabilities);
+	buf_wipe(&k->whose);
 	buf_free(&k->result);
 	buf_free(&k->tools);
 	free(k);
@@ -120,6 +121,8 @@ state_cache_save_start(struct state_cache *k, struct startup_client client,
 		return;
 	put(&k->version, client.version);
 	put(&k->capabilities, client.capabilities);
+	buf_wipe(&k->whose);
+	put(&k->whose, client.whose);
 	put(&k->result, result);
 	put(&k->tools, tools);
 	k->has_start = true;

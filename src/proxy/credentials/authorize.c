@@ -5,10 +5,12 @@
 #include "proxy/credentials/authorize.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "auth/challenge.h"
 #include "proxy/credentials/command.h"
+#include "signin/client_messages.h"
 
 enum {
 	LOOK_MS = 1000, /* between two looks at the clock for the helper's
@@ -29,6 +31,7 @@ struct authorize {
 	struct headers aws_token; /* of AWS_SESSION_TOKEN */
 	struct oauth *oauth;
 	struct credentials credentials;
+	bool negotiate; /* only the ticket tells who the user is */
 	bool hints; /* a server that wants a Kerberos ticket gets no login: the
 		     * user is told of --negotiate */
 	const char *wrong; /* what a 401 says of the credentials that the user
@@ -125,6 +128,38 @@ const struct credentials *
 authorize_credentials(const struct authorize *a)
 {
 	return &a->credentials;
+}
+
+/* Adds a value, whose last word may be a token. */
+static void
+add_whose(struct buf *out, const char *value)
+{
+	const char *blank = strrchr(value, ' ');
+	const char *token = blank == NULL ? value : blank + 1;
+
+	buf_add(out, value, (size_t)(token - value));
+	client_whose(token, out);
+	buf_addc(out, '\n');
+}
+
+bool
+authorize_whose(const struct authorize *a, struct buf *out)
+{
+	const struct headers *h = given_at_hand(a->given);
+	size_t i;
+
+	if (a->negotiate || (a->oauth != NULL && !oauth_whose(a->oauth, out)))
+		return false;
+	if (a->command != NULL) {
+		if (command_version(a->command) == 0)
+			return false;
+		h = &a->credentials.headers;
+	}
+	for (i = 0; i < h->n; i++) {
+		buf_addf(out, "%s: ", h->list[i].name);
+		add_whose(out, h->list[i].value);
+	}
+	return true;
 }
 
 void
@@ -260,6 +295,7 @@ authorize_new(struct loop *l, const struct authorize_config *config,
 	a->given = given_new(config->given, why);
 	if (a->given != NULL)
 		a->wrong = wrong_given(config, a->given);
+	a->negotiate = config->negotiate;
 	a->hints = a->wrong == NULL && !config->wanted && !config->negotiate;
 	if (a->given != NULL && config->command != NULL)
 		a->command = command_new(l, config->command, config->url,

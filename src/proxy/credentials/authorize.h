@@ -36,6 +36,12 @@ struct authorize *authorize_new(struct loop *l,
 /* Returns the latest credentials, which change but stay where they are for the
  * life of a. An exchange that begins when their time is over has to ask. */
 const struct credentials *authorize_credentials(const struct authorize *a);
+/* Appends what tells whose credentials are at hand, nothing if there are none;
+ * it stays the same when they are renewed, as far as that can be told. Returns
+ * false if that is not known, as before the helper has answered and before the
+ * store was read: authorize_ask, or INPUT_SIGNED_IN, changes that. It may be a
+ * secret. */
+bool authorize_whose(const struct authorize *a, struct buf *out);
 /* The clocks may have jumped: the next exchange has to ask. */
 void authorize_wake(struct authorize *a);
 /* Asks for the credentials of an exchange. Each question gets one answer, which

@@ -30,6 +30,7 @@
 #include "base/bounds.h"
 #include "base/log.h"
 #include "proxy/credentials/denial.h"
+#include "signin/client_messages.h"
 
 enum {
 	LOOK_MS = 1000,       /* between two looks at the store */
@@ -946,6 +947,23 @@ settle(struct oauth *o, struct waiter *w)
 }
 
 /* --- calls from outside --- */
+
+bool
+oauth_whose(const struct oauth *o, struct buf *out)
+{
+	const struct record *r = &o->record;
+
+	if (!o->read && o->config.store != NULL)
+		return false;
+	if (r->token.access == NULL)
+		return !o->config.alone;
+	if (r->token.account != NULL)
+		buf_addf(out, "%s\n%s\n%s", r->issuer == NULL ? "" : r->issuer,
+		    r->client.id == NULL ? "" : r->client.id, r->token.account);
+	else if (r->client.source == CLIENT_IMPORTED)
+		client_whose(r->token.access, out);
+	return true;
+}
 
 static void
 question(struct oauth *o, uint64_t ticket, bool last,

@@ -60,6 +60,10 @@ struct oauth_ops {
 struct oauth *oauth_new(struct loop *l, const struct oauth_config *config,
     struct given *given, struct credentials *credentials,
     const struct oauth_ops *ops, void *arg);
+/* Appends what tells the user of the token at hand from others, nothing if there
+ * is no token. Returns false if that is not known: the store was not read yet,
+ * or the next token is had without the user. It may be a secret. */
+bool oauth_whose(const struct oauth *o, struct buf *out);
 /* Asks for the credentials of a request. The answer may come from inside. last:
  * the request does not wait for a better token. */
 void oauth_ask(struct oauth *o, uint64_t ticket, bool last);

@@ -562,15 +562,17 @@ START_TEST(trim_keeps_the_youngest)
 		home_puts(names[i], "1234");
 		home_age(names[i], 10 * i + 10);
 	}
-	file_trim(dir, NULL, 4, 16, 50);
+	file_trim(dir, 4, 16, 50);
 	ck_assert_uint_eq(home_count("own"), 5);
-	file_trim(dir, NULL, 4, 15, 50);
+	home_age("own/d", -40);
+	file_trim(dir, 4, 15, 50);
 	ck_assert(home_exists("own/c") && !home_exists("own/d"));
-	file_trim(dir, "c", 2, 100, 5);
-	ck_assert(home_exists("own/c") && !home_exists("own/a"));
-	ck_assert_uint_eq(home_count("own"), 2);
-	file_trim(dir, NULL, 0, 100, 50);
-	ck_assert(!home_exists("own/c") && home_exists("own/folder"));
+	file_trim(dir, 2, 100, 50);
+	ck_assert(home_exists("own/b") && !home_exists("own/c"));
+	file_trim(dir, 2, 100, 15);
+	ck_assert(home_exists("own/a") && !home_exists("own/b"));
+	file_trim(dir, 0, 100, 50);
+	ck_assert(!home_exists("own/a") && home_exists("own/folder"));
 }
 END_TEST
 

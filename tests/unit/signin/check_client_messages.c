@@ -678,6 +678,68 @@ START_TEST(a_refreshed_token)
 }
 END_TEST
 
+/* A renewal keeps the name of the sign-in, a new one gets its own. One that an
+ * older mcpsplice began gets none, and one of mcp-remote gets it at its first
+ * renewal. */
+START_TEST(accounts)
+{
+	struct json_object *o = token_doc("");
+	char *first;
+
+	client_token(&rec, 200, o, NULL, NOW, &why);
+	ck_assert_ptr_nonnull(rec.token.account);
+	first = xstrdup(rec.token.account);
+	client_token(&rec, 200, o, NULL, NOW, &why);
+	ck_assert_str_eq(rec.token.account, first);
+	record_drop_token(&rec);
+	client_token(&rec, 200, o, NULL, NOW, &why);
+	ck_assert_str_ne(rec.token.account, first);
+	set(&rec.token.account, NULL);
+	client_token(&rec, 200, o, NULL, NOW, &why);
+	ck_assert_ptr_null(rec.token.account);
+	rec.client.source = CLIENT_IMPORTED;
+	client_token(&rec, 200, o, NULL, NOW, &why);
+	ck_assert_ptr_nonnull(rec.token.account);
+	free(first);
+	json_object_put(o);
+}
+END_TEST
+
+/* base64url of {"sub":"a","exp":1}, {"sub":"a","exp":2,"jti":"x"},
+ * {"sub":"a","exp":1,"org":"o"}, {"exp":1} */
+static const struct {
+	const char *one, *other;
+	bool same;
+} whose[] = {
+	{ "h.eyJzdWIiOiJhIiwiZXhwIjoxfQ.x",
+	    "h.eyJzdWIiOiJhIiwiZXhwIjoyLCJqdGkiOiJ4In0.y", true },
+	{ "h.eyJzdWIiOiJhIiwiZXhwIjoxfQ.x",
+	    "h.eyJzdWIiOiJhIiwiZXhwIjoxLCJvcmciOiJvIn0.x", false },
+	{ "h.eyJzdWIiOiJhIiwiZXhwIjoxfQ.x", "i.eyJzdWIiOiJhIiwiZXhwIjoxfQ.x",
+	    false },
+	{ "a:h.eyJzdWIiOiJhIiwiZXhwIjoxfQ.x",
+	    "b:h.eyJzdWIiOiJhIiwiZXhwIjoxfQ.x", false },
+	{ "h.eyJzdWIiOiJhIiwiZXhwIjoxfQ.x;a",
+	    "h.eyJzdWIiOiJhIiwiZXhwIjoxfQ.x;b", false },
+	{ "h.eyJleHAiOjF9.x", "h.eyJleHAiOjF9.y", false },
+	{ "opaque-1", "opaque-2", false },
+	{ "opaque-1", "opaque-1", true },
+};
+
+START_TEST(whose_tokens)
+{
+	struct buf a, b;
+
+	buf_init(&a, 0);
+	buf_init(&b, 0);
+	client_whose(whose[_i].one, &a);
+	client_whose(whose[_i].other, &b);
+	ck_assert_int_eq(span_eq(buf_span(&a), buf_span(&b)), whose[_i].same);
+	buf_free(&a);
+	buf_free(&b);
+}
+END_TEST
+
 #define BAD(which)                                                             \
 	"the " which " is too long, or has bytes that no token may have"
 
@@ -953,6 +1015,8 @@ main(void)
 	tcase_add_loop_test(t, parameters_of_a_user, 0, COUNT(params));
 	tcase_add_loop_test(t, good_tokens, 0, COUNT(tokens));
 	tcase_add_test(t, a_refreshed_token);
+	tcase_add_test(t, accounts);
+	tcase_add_loop_test(t, whose_tokens, 0, COUNT(whose));
 	tcase_add_loop_test(t, refused_tokens, 0, COUNT(refusals));
 	tcase_add_loop_test(t, bound_tokens, 0, COUNT(types));
 	tcase_add_test(t, long_tokens);

@@ -51,7 +51,7 @@ on_log(enum log_level level, const char *line, void *arg)
 static struct startup_client
 client_of(const char *v)
 {
-	return (struct startup_client){ span_of(v), no_span };
+	return (struct startup_client){ span_of(v), no_span, no_span };
 }
 
 static void
@@ -210,8 +210,8 @@ START_TEST(other_client)
 	save(version, first, tools);
 	ck_assert(remembers("\"2025-03-26\"", NULL, NULL));
 	ck_assert(!startup_cache_load(startup_cache,
-	    (struct startup_client){ span_of(version), span_of("{}") }, &b,
-	    &b));
+	    (struct startup_client){ span_of(version), span_of("{}"), no_span },
+	    &b, &b));
 	ck_assert(remembers("", NULL, NULL));
 	save("\"2025-03-26\"", "{\"b\":2}", "");
 	ck_assert(remembers("\"2025-03-26\"", "{\"b\":2}", ""));
@@ -220,47 +220,84 @@ START_TEST(other_client)
 }
 END_TEST
 
-/* Saves for the n-th other client. Its file is n seconds older than the one
- * before. */
-static void
-save_other(unsigned n)
+static struct startup_client
+client_whose(const char *whose)
 {
-	char *client = xasprintf("other %u", n), *name;
-	char hex[PROFILE_HEX_BYTES];
-
-	client_hash(client, hex);
-	name = xasprintf(FOLDER "/%s-%.12s", profile.name, hex);
-	save(client, first, "");
-	home_age(name, (int)n + 1);
-	free(name);
-	free(client);
+	return (struct startup_client){ span_of(version), no_span,
+		span_of(whose) };
 }
 
 static bool
-remembers_other(unsigned n)
+remembers_for(const char *whose, const char *i)
 {
-	char *client = xasprintf("other %u", n);
-	bool yes = remembers(client, first, "");
+	struct buf a, b;
+	bool found;
 
-	free(client);
-	return yes;
+	buf_init(&a, 0);
+	buf_init(&b, 0);
+	found = startup_cache_load(startup_cache, client_whose(whose), &a, &b);
+	ck_assert(found ? span_is(buf_span(&a), i) : a.n + b.n == 0);
+	buf_free(&a);
+	buf_free(&b);
+	return found;
 }
 
-/* One more than there may be takes the place of the one that was not used for
- * longest. */
-START_TEST(many_clients)
+/* What one user saw is not for another, nor kept when that one is there. */
+START_TEST(other_user)
 {
-	unsigned n;
+	struct buf b;
 
-	for (n = 0; n < BOUND_CACHE_CLIENTS; n++)
-		save_other(n);
-	ck_assert_uint_eq(home_count(FOLDER), BOUND_CACHE_CLIENTS);
+	startup_cache_save(startup_cache, client_whose("ann-CANARY"),
+	    span_of(first), span_of(tools));
+	ck_assert(remembers_for("ann-CANARY", first));
+	ck_assert(!remembers_for("bob", first));
+	ck_assert(!remembers_for("", first));
+	b = home_get(file);
+	ck_assert_ptr_null(strstr(buf_str(&b), "CANARY"));
+	buf_free(&b);
+	/* not even the tools, where the rest is the same */
+	startup_cache_save(startup_cache, client_whose("bob"), span_of(first),
+	    no_span);
+	ck_assert(remembers_for("bob", first));
+	ck_assert(!remembers_for("ann-CANARY", first));
+	b = home_get(file);
+	ck_assert_ptr_null(strstr(buf_str(&b), "tools"));
+	buf_free(&b);
 	save(version, first, tools);
-	ck_assert_uint_eq(home_count(FOLDER), BOUND_CACHE_CLIENTS);
-	ck_assert(!remembers_other(BOUND_CACHE_CLIENTS - 1));
-	for (n = 0; n < BOUND_CACHE_CLIENTS - 1; n++)
-		ck_assert(remembers_other(n));
+	ck_assert(!remembers_for("bob", first));
 	ck_assert(remembers(version, first, tools));
+	ck_assert_uint_eq(home_count(FOLDER), 1);
+}
+END_TEST
+
+/* The answers of one host go, for all paths and clients. */
+START_TEST(forgotten)
+{
+	static const char *const others[] = { "https://mcp.example.com/other",
+		"https://mcp.example.com.evil.example/", "https://a-b.example/",
+		"https://a.example/" };
+	struct startup_cache *m;
+	struct profile other;
+	int i;
+
+	save(version, first, tools);
+	save("other", first, tools);
+	startup_cache_save_era(startup_cache, true, false);
+	for (i = 0; i < COUNT(others); i++) {
+		other = profile_of(others[i]);
+		m = startup_cache_new(home, &other);
+		startup_cache_save(m, client_of(version), span_of(first),
+		    no_span);
+		startup_cache_free(m);
+	}
+	ck_assert_uint_eq(home_count(FOLDER), 7);
+	startup_cache_forget(home, "mcp.example.com");
+	ck_assert_uint_eq(home_count(FOLDER), 4);
+	ck_assert(home_exists(era_file));
+	ck_assert(remembers(version, NULL, NULL));
+	startup_cache_forget(home, "a");
+	ck_assert_uint_eq(home_count(FOLDER), 4);
+	startup_cache_forget(NULL, "a");
 }
 END_TEST
 
@@ -275,7 +312,7 @@ big_json(const char *name, size_t n)
 	return s;
 }
 
-static const char *const newer_heads[] = { "{\"mcpsplice\":3,\"key\":1}\n",
+static const char *const newer_heads[] = { "{\"mcpsplice\":4,\"key\":1}\n",
 	"{\"mcpsplice\":20", "{\"mcpsplice\":99999999999999999999}" };
 
 /* It is neither used nor replaced nor removed, however long it is. */
@@ -300,8 +337,8 @@ START_TEST(newer_file)
 	save(version, first, tools);
 	ck_assert(home_is(file, large));
 	/* for others it is as good as any */
-	save_other(1);
-	ck_assert(remembers_other(1));
+	save("other", first, "");
+	ck_assert(remembers("other", first, ""));
 	ck_assert(home_is(file, large));
 	free(start);
 	free(large);
@@ -309,8 +346,9 @@ START_TEST(newer_file)
 END_TEST
 
 static const char *const not_newer[] = { "{\"mcpsplice\":2}\n",
-	"{\"mcpsplice\":1,", "{\"mcpsplice\":", "{\"mcpsplice\":\"3\"}",
-	" {\"mcpsplice\":3}", "{\"mcpsplice\"", "" };
+	"{\"mcpsplice\":1,", "{\"mcpsplice\":3,",
+	"{\"mcpsplice\":", "{\"mcpsplice\":\"4\"}", " {\"mcpsplice\":4}",
+	"{\"mcpsplice\"", "" };
 
 START_TEST(not_a_newer_file)
 {
@@ -320,23 +358,6 @@ START_TEST(not_a_newer_file)
 	ck_assert_ptr_nonnull(strstr(last_line, "damaged"));
 	save(version, first, tools);
 	ck_assert(remembers(version, first, tools));
-}
-END_TEST
-
-/* They are not ours to count. */
-START_TEST(newer_files_of_other_clients)
-{
-	unsigned n;
-
-	for (n = 0; n < BOUND_CACHE_CLIENTS; n++)
-		save_other(n);
-	save(version, first, tools);
-	home_puts(file, "{\"mcpsplice\":3}");
-	home_age(file, 100000);
-	save_other(BOUND_CACHE_CLIENTS);
-	save_other(BOUND_CACHE_CLIENTS + 1);
-	ck_assert(home_is(file, "{\"mcpsplice\":3}"));
-	ck_assert_uint_eq(home_count(FOLDER), BOUND_CACHE_CLIENTS + 1);
 }
 END_TEST
 
@@ -1332,10 +1353,10 @@ remembering(void)
 	tcase_add_test(tc, tools_are_kept_or_dropped);
 	tcase_add_test(tc, same_is_not_written);
 	tcase_add_test(tc, other_client);
-	tcase_add_test(tc, many_clients);
+	tcase_add_test(tc, other_user);
+	tcase_add_test(tc, forgotten);
 	tcase_add_loop_test(tc, newer_file, 0, COUNT(newer_heads));
 	tcase_add_loop_test(tc, not_a_newer_file, 0, COUNT(not_newer));
-	tcase_add_test(tc, newer_files_of_other_clients);
 	tcase_add_test(tc, old_files);
 	tcase_add_test(tc, very_many_files);
 	tcase_add_test(tc, very_many_bytes);
