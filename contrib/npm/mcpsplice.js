@@ -7,9 +7,12 @@
 'use strict';
 
 const fs = require('fs');
+const path = require('path');
+
+const { version, optionalDependencies } = require('../package.json');
 
 const platform = `${process.platform}-${process.arch}`;
-const platforms = Object.keys(require('../package.json').optionalDependencies)
+const platforms = Object.keys(optionalDependencies)
     .map((name) => name.replace('@mcpsplice/', ''));
 const START_ERROR = -32603;
 const ANSWER_MS = 2000;
@@ -62,15 +65,52 @@ function why_missing() {
             : 'Use npm install --include=optional mcpsplice'}, ${build}`;
 }
 
+/* The folders where Node looks for a package, as far as they are in this
+ * installation: up to the outermost node_modules that we are in, or in our own
+ * package. What is above may be anybody's. */
+function folders() {
+    const [root] = /^.*?[\\/]node_modules(?=[\\/])/.exec(__dirname)
+        || [path.dirname(__dirname)];
+
+    return module.paths.filter((folder) =>
+        folder === root || folder.startsWith(root + path.sep));
+}
+
+/* Is it of our version, or does it not say? */
+function is_ours(folder) {
+    try {
+        return JSON.parse(fs.readFileSync(path.join(folder, 'package.json')))
+            .version === version;
+    } catch {
+        return true;
+    }
+}
+
+/* The path of the program, or undefined. Node's own search goes on in the
+ * folders above the installation and in NODE_PATH. That of Yarn's
+ * Plug'n'Play does not, and nothing else finds a package there. */
+function installed() {
+    const name = `@mcpsplice/${platform}`;
+
+    if (process.versions.pnp)
+        return require.resolve(`${name}/bin/mcpsplice`);
+    return folders().map((folder) => path.join(folder, name))
+        .filter(is_ours)
+        .map((folder) => path.join(folder, 'bin', 'mcpsplice'))
+        .find((program) => fs.existsSync(program));
+}
+
 /* The program, or undefined after the reason was told. */
 function find() {
     let program;
 
     try {
-        program = require.resolve(`@mcpsplice/${platform}/bin/mcpsplice`);
+        program = installed();
     } catch {
-        return refuse(why_missing());
+        /* Plug'n'Play has none */
     }
+    if (program === undefined)
+        return refuse(why_missing());
     try {
         /* execve ends Node with a core file if it fails */
         fs.accessSync(program, fs.constants.X_OK);

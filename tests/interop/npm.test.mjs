@@ -494,6 +494,47 @@ for (const [way, env] of [
         });
     });
 
+/* How package managers lay out what they install: our package, the folder of
+ * the programs, and a link to our package. */
+describe('where the program is', () => {
+    for (const [name, ours, program, link] of [
+        ['npm', 'node_modules/mcpsplice', 'node_modules'],
+        ['npm -g', 'node_modules/mcpsplice',
+            'node_modules/mcpsplice/node_modules'],
+        ['npm, below another package', 'node_modules/a/node_modules/mcpsplice',
+            'node_modules'],
+        ['npm, below one with a scope',
+            'node_modules/@s/a/node_modules/mcpsplice', 'node_modules'],
+        ['pnpm', 'node_modules/.pnpm/mcpsplice@1/node_modules/mcpsplice',
+            'node_modules/.pnpm/mcpsplice@1/node_modules',
+            'node_modules/mcpsplice'],
+        ['Yarn, as pnpm', 'node_modules/.store/mcpsplice-npm-1-0/package',
+            'node_modules/.store/mcpsplice-npm-1-0/node_modules',
+            'node_modules/mcpsplice'],
+        ['cnpm', 'node_modules/_mcpsplice@1@mcpsplice',
+            'node_modules/_mcpsplice@1@mcpsplice/node_modules',
+            'node_modules/mcpsplice'],
+    ])
+        test(name, async () => {
+            const root = fs.mkdtempSync(at('layout.'));
+            const bin = path.join(root, program, '@mcpsplice', platform,
+                'bin');
+            const package_ = path.join(root, ours);
+
+            fs.cpSync(path.join(installed, 'node_modules', 'mcpsplice'),
+                package_, { recursive: true });
+            fs.mkdirSync(bin, { recursive: true });
+            fs.writeFileSync(path.join(bin, 'mcpsplice'),
+                '#!/bin/sh\necho found\n', { mode: 0o755 });
+            if (link)
+                fs.symlinkSync(package_, path.join(root, link));
+            const done = await run(process.execPath,
+                [path.join(root, link ?? ours, 'bin', 'mcpsplice.js')]);
+
+            assert.equal(done.out, 'found\n', done.err);
+        });
+});
+
 describe('where there is no program', () => {
     let bare;
 
@@ -545,6 +586,31 @@ describe('where there is no program', () => {
             + '{ value: "win32" });\n'));
 
         assert.match(text, /wsl\.exe --exec npx -y mcpsplice URL/);
+    });
+
+    /* A folder above the installation, or one of the environment, may be
+     * anybody's. */
+    test('a program that is not of this installation', async () => {
+        const inside = at('above', 'app', 'node_modules', 'mcpsplice');
+
+        fs.cpSync(bare, inside, { recursive: true });
+        for (const folder of [at('above', 'node_modules'), at('named')]) {
+            const bin = path.join(folder, '@mcpsplice', platform, 'bin');
+
+            fs.mkdirSync(bin, { recursive: true });
+            fs.writeFileSync(path.join(bin, 'mcpsplice'),
+                '#!/bin/sh\necho not ours\n', { mode: 0o755 });
+        }
+        await refusal(path.join(inside, 'bin', 'mcpsplice.js'),
+            { NODE_PATH: at('named') });
+    });
+
+    test('a program of another version', async () => {
+        const file = with_program('older', '#!/bin/sh\necho older\n');
+
+        fs.writeFileSync(at('older', 'node_modules', '@mcpsplice', platform,
+            'package.json'), '{"version":"9.8.6"}');
+        await refusal(file);
     });
 
     test('a program that may not be run', async () => {
