@@ -80,21 +80,6 @@ make_below(char *path, size_t n)
 	return rc;
 }
 
-/* sudo can leave HOME unchanged. A folder that root makes there could not be
- * used by the owner of HOME. */
-static bool
-may_make_in(const char *base)
-{
-	struct stat st;
-
-	if (stat(base, &st) < 0)
-		return false;
-	if (geteuid() != 0 || st.st_uid == 0)
-		return true;
-	errno = EPERM;
-	return false;
-}
-
 static bool
 is_private_dir(int fd)
 {
@@ -120,12 +105,48 @@ hide(int fd)
 		errno = 0; /* the folder can be used anyway */
 }
 
+/* May somebody else put another folder in place of what is in this one? root
+ * could in any case; what is open to a group is often the user's own. sudo can
+ * leave HOME unchanged: what root makes there its owner could not use. */
+static bool
+is_of_others(const char *path, bool is_home)
+{
+	struct stat link, st;
+
+	if (lstat(path, &link) < 0 || stat(path, &st) < 0)
+		return false;
+	if (link.st_uid != geteuid() && link.st_uid != 0)
+		return true;
+	if (st.st_uid != geteuid())
+		return st.st_uid != 0;
+	return !is_home && (st.st_mode & (S_IWOTH | S_ISVTX)) == S_IWOTH;
+}
+
+/* Returns how many bytes of path name the first folder, from the one of n bytes
+ * on and without the last, that is not the user's; 0: none. */
+static size_t
+find_other(char *path, size_t n)
+{
+	char *end;
+	bool found;
+
+	for (end = path + n; end != NULL; end = strchr(end + 1, '/')) {
+		*end = '\0';
+		found = is_of_others(path, end == path + n);
+		*end = '/';
+		if (found)
+			return (size_t)(end - path);
+	}
+	return 0;
+}
+
 int
 file_dir(const char *base, const char *below, bool make, char **why)
 {
 	const char *reason;
 	char *path;
 	int fd, saved;
+	size_t other;
 
 	if (base == NULL || base[0] != '/') {
 		*why = xstrdup("HOME is not set: set it to a folder of your "
@@ -134,8 +155,10 @@ file_dir(const char *base, const char *below, bool make, char **why)
 		return -1;
 	}
 	path = xasprintf("%s/%s", base, below);
-	fd = open_dir(path);
-	if (fd < 0 && errno == ENOENT && make && may_make_in(base) &&
+	other = find_other(path, strlen(base));
+	errno = EPERM;
+	fd = other > 0 ? -1 : open_dir(path);
+	if (fd < 0 && errno == ENOENT && make &&
 	    make_below(path, strlen(base)) == 0)
 		fd = open_dir(path);
 	if (fd >= 0 && !is_private_dir(fd)) {
@@ -149,7 +172,8 @@ file_dir(const char *base, const char *below, bool make, char **why)
 		reason = saved == EPERM ?
 		    "it belongs to another user, or others can write in it" :
 		    strerror(saved);
-		*why = xasprintf("%s cannot be used: %s%s", path, reason,
+		*why = xasprintf("%.*s cannot be used: %s%s",
+		    (int)(other > 0 ? other : strlen(path)), path, reason,
 		    saved == ENOSPC || saved == EMFILE || saved == EIO ?
 			"" :
 			"; set HOME to a folder of your own");

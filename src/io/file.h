@@ -17,7 +17,9 @@
 #include "base/mem.h"
 
 /* Opens the folder below in base. It must be a directory, not a link, that
- * belongs to this user and that nobody else can write to. With make, the
+ * belongs to this user and that nobody else can write to. The folders above it
+ * up to base, and links among them, must be this user's or root's; those of the
+ * user must not be open to all, but for base and what is sticky. With make, the
  * missing parts of below are made with mode 0700, but never base itself, and
  * root makes nothing in the home of another user. On failure *why is a message
  * for users, owned by the caller. base may be NULL, empty or relative, as HOME

@@ -184,6 +184,42 @@ START_TEST(dir_of_another)
 }
 END_TEST
 
+/* Whoever owns a folder above, or can write to it, can put another one there. */
+START_TEST(dir_below_others)
+{
+	char *why;
+	int fd;
+
+	home_mkdir("open", 0755);
+	ck_assert_int_eq(chmod(home_path("open"), 0777), 0);
+	ck_assert(refused(home, "open/a/b", true, EPERM, "/open cannot"));
+	ck_assert_uint_eq(home_count("open"), 0);
+	ck_assert_int_eq(chmod(home_path("open"), 01777), 0);
+	fd = file_dir(home, "open/a/b", true, &why);
+	ck_assert_int_ge(fd, 0);
+	file_close(fd);
+	ck_assert_int_eq(chmod(home_path("open"), 0777), 0);
+	ck_assert(refused(home, "open/a/b", false, EPERM, "/open cannot"));
+	/* through a link, too */
+	ck_assert_int_eq(symlink("open", home_path("link")), 0);
+	ck_assert(refused(home, "link/a/b", false, EPERM, "/link cannot"));
+	/* HOME itself is as the user has it, and a group may be the user's */
+	ck_assert_int_eq(chmod(home_path("open"), 0775), 0);
+	ck_assert_int_eq(chmod(home, 0777), 0);
+	fd = file_dir(home, "link/a/b", false, &why);
+	ck_assert_int_ge(fd, 0);
+	file_close(fd);
+	if (geteuid() != 0)
+		return;
+	ck_assert_int_eq(lchown(home_path("link"), 12345, 12345), 0);
+	ck_assert(refused(home, "link/a/b", false, EPERM, "/link cannot"));
+	ck_assert_int_eq(chown(home_path("open/a"), 12345, 12345), 0);
+	ck_assert(refused(home, "open/a/b", false, EPERM, "/open/a cannot"));
+	ck_assert(refused(home, "open/a/c", true, EPERM, "another user"));
+	ck_assert_uint_eq(home_count("open/a"), 1);
+}
+END_TEST
+
 static bool
 make_in_read_only(void)
 {
@@ -797,6 +833,7 @@ folders(void)
 	tcase_add_test(tc, dir_is_refused);
 	tcase_add_test(tc, dir_behind_a_link);
 	tcase_add_test(tc, dir_of_another);
+	tcase_add_test(tc, dir_below_others);
 	tcase_add_test(tc, dir_in_read_only);
 	return tc;
 }
