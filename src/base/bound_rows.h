@@ -347,7 +347,8 @@ BOUND(STOP_MS, 1500, MS, "everything that is left to do after a signal",
     "mcpsplice exits.")
 
 BOUND(STOP_FLUSH_MS, 300, MS,
-    "lines that the client does not read, after a signal", "They are lost.")
+    "lines of which the client reads nothing, after a signal",
+    "They are lost, with a warning.")
 BOUND(CHILD_LINGER_MS, 1, SEC, "output that comes after a program has ended",
     "It is not read any more.")
 

@@ -88,6 +88,7 @@ struct pipes {
 
 	struct loop_timer *flush_timer;
 	bool flushing;
+	int64_t flush_ms;
 	loop_cb *flush_done;
 	void *flush_arg;
 
@@ -433,10 +434,14 @@ out_wait(struct pipes *p)
 static void
 out_pump(struct pipes *p)
 {
+	size_t before = p->queued;
+
 	if (out_write(p) == -1) {
 		out_break(p, errno);
 		return;
 	}
+	if (p->flushing && p->queued < before)
+		loop_timer_set(p->flush_timer, p->flush_ms);
 	if (p->n > 0)
 		out_wait(p);
 	else
@@ -496,10 +501,11 @@ pipes_flush(struct pipes *p, int64_t ms, loop_cb *done, void *arg)
 	p->flushing = true;
 	p->flush_done = done;
 	p->flush_arg = arg;
+	p->flush_ms = ms < 0 ? 0 : ms;
 	if (p->n == 0)
 		flush_end(p);
 	else
-		loop_timer_set(p->flush_timer, ms < 0 ? 0 : ms);
+		loop_timer_set(p->flush_timer, p->flush_ms);
 }
 
 /*

@@ -40,7 +40,8 @@ size_t pipes_queued(const struct pipes *p);
 /* Returns about how much memory the queue takes: many small frames take more
  * than their bytes. */
 size_t pipes_memory(const struct pipes *p);
-/* Calls done once the queue is empty, stdout is broken, or ms have passed. */
+/* Calls done once the queue is empty, stdout is broken, or ms have passed in
+ * which nothing was read of it. */
 void pipes_flush(struct pipes *p, int64_t ms, loop_cb *done, void *arg);
 /* Is stdout a regular file or a terminal, so that a user reads it and not a
  * host? */

@@ -118,6 +118,10 @@ on_flushed(void *arg)
 {
 	struct proxy *p = arg;
 
+	if (pipes_queued(p->pipes) > 0)
+		log_warn("the client did not read the last %zu bytes in time: "
+			 "they are lost",
+		    pipes_queued(p->pipes));
 	loop_stop(p->loop, p->status);
 }
 
@@ -629,14 +633,6 @@ on_route(void *arg)
 /* --- the end, and SIGUSR1 --- */
 
 static void
-on_stop_timer(void *arg)
-{
-	struct proxy *p = arg;
-
-	loop_stop(p->loop, p->status);
-}
-
-static void
 stop(struct proxy *p)
 {
 	struct event in = { .kind = INPUT_STOP };
@@ -949,7 +945,7 @@ proxy_init(struct proxy *p, char **why)
 	p->trace = make_trace(p);
 	p->timer_at = ALARM_NEVER;
 	p->timer = loop_timer_new(p->loop, on_timer, p);
-	p->stop_timer = loop_timer_new(p->loop, on_stop_timer, p);
+	p->stop_timer = loop_timer_new(p->loop, on_flushed, p);
 	p->streamable = make_streamable(p);
 	p->lines = lines_new(message_cap(p->options), &lines_ops, p);
 	p->pipes = pipes_new(p->loop, STDIN_FILENO, STDOUT_FILENO,

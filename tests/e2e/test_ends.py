@@ -165,6 +165,19 @@ class Signals(support.Case):
         self.within(time.monotonic() - begin, 1)
         p.finish()
 
+    def test_many_calls(self):
+        """Each gets its answer, if they are read."""
+        s, p = self.pair()
+        hold(s)
+        p.send(*(call(n) for n in range(50000, 52000)))
+        p.send({"jsonrpc": "2.0", "id": "last", "method": 1})
+        self.assertIn("error", p.answer("last"))
+        os.kill(p.pid, signal.SIGTERM)
+        self.assertEqual(p.wait(), 0)
+        for n in range(50000, 52000):
+            self.our_error(p.answer(n), "shutting_down")
+        p.finish()
+
     def test_a_call_not_yet_sent(self):
         s, p = self.pair("--max-inflight", "1")
         hold(s)
@@ -257,6 +270,7 @@ class Signals(support.Case):
         """It cannot wait for who does not read."""
         _, p = self.unread()
         self.ends_within(p, "STOP_FLUSH_MS")
+        self.assertIn("they are lost", p.err())
 
     @support.plain
     @support.alone

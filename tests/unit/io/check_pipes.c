@@ -906,6 +906,45 @@ on_done_other(void *arg)
 	dones += 100;
 }
 
+static int slow_from;
+static struct loop_timer *slow_timer;
+
+static void
+on_slow_read(void *arg)
+{
+	static char buf[16384];
+
+	(void)arg;
+	if (read(slow_from, buf, sizeof buf) > 0)
+		loop_timer_set(slow_timer, 20);
+}
+
+/* Who reads gets all, however slowly. */
+START_TEST(flush_waits_for_who_reads)
+{
+	int quiet[2], to, i;
+	int64_t start;
+
+	ck_assert_int_eq(pipe(quiet), 0);
+	open_kind(SMALL_PIPE, &slow_from, &to);
+	new_pipes(SMALL_PIPE, quiet[0], to);
+	slow_timer = loop_timer_new(l, on_slow_read, NULL);
+	loop_timer_set(slow_timer, 20);
+	for (i = 0; i < 40; i++)
+		write_frame(20000);
+	start = real_ms();
+	pipes_flush(p, 300, on_done, NULL);
+	ck_assert_int_eq(loop_run(l), 3);
+	ck_assert_int_gt(real_ms() - start, 350);
+	ck_assert_uint_eq(pipes_queued(p), 0);
+	loop_timer_free(slow_timer);
+	close(quiet[0]);
+	close(quiet[1]);
+	close(slow_from);
+	close(to);
+}
+END_TEST
+
 START_TEST(flush_ends_in_time)
 {
 	int quiet[2], from, to, i;
@@ -1162,6 +1201,7 @@ out_cases(void)
 	tcase_add_loop_test(t, out_cannot_be_written, 0, 2);
 	tcase_add_test(t, out_is_written_at_the_end_of_the_turn);
 	tcase_add_test(t, out_queue_grows_while_wrapped);
+	tcase_add_test(t, flush_waits_for_who_reads);
 	tcase_add_test(t, flush_ends_in_time);
 	return t;
 }
