@@ -522,6 +522,9 @@ BOUND(WRAP_BACKUPS, 999, COUNT, "backups of one file",
     "The file does not change.")
 BOUND(PENDING_BYTES, 64, KIB, "the file of an unfinished login",
     "It is ignored.")
+BOUND(STORE_LEFT_MS, 7, DAY,
+    "age of what is left of a sign-in that was not finished, or is over",
+    "It is removed at a start.")
 BOUND(STORE_ENTRIES, 4096, COUNT, "files of the token store that are read",
     "The rest is not read.")
 BOUND(IMPORT_FOLDERS, 256, COUNT, "folders of mcp-remote that are read",

@@ -381,6 +381,8 @@ store_new(struct loop *l, const struct store_config *config, char **why)
 	}
 	if (s->dir >= 0)
 		file_sweep(s->dir);
+	if (s->dir >= 0 && s->helper == NULL)
+		store_forget_old(s);
 	return s;
 }
 

@@ -72,7 +72,8 @@ bool store_has_helper(const struct store *s);
 enum { STORE_POLL_MS = 100 }; /* between two tries */
 
 /* Takes a lock without waiting: returns a descriptor, for store_unlock, or -1
- * with EWOULDBLOCK if another process has it. The files are never removed. */
+ * with EWOULDBLOCK if another process has it. Only store_new removes such
+ * files, old ones of which nobody has the lock. */
 enum store_lock {
 	STORE_TOKEN, /* held to read, decide, refresh and write: 35 s at most */
 	STORE_LOGIN, /* the user is signing in to this server */

@@ -981,6 +981,56 @@ START_TEST(lists_of_many)
 }
 END_TEST
 
+static void
+take_lock_of(void *arg)
+{
+	if (store_lock(store, STORE_LOGIN, arg) < 0)
+		_exit(1);
+}
+
+/* Where nobody is signed in, and nobody signs in at present. */
+START_TEST(old_sign_ins_go)
+{
+	static const char *const kinds[] = { "lock-token-", "lock-login-",
+		"pending-" };
+	static char busy[] = "busy-0123456789abcdef";
+	const int week = 7 * 24 * 60 * 60;
+	char path[256];
+	pid_t pid;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		snprintf(path, sizeof path, OWN "/%sold-0123456789abcdef",
+		    kinds[i]);
+		home_puts(path, "");
+		home_age(path, week + 60);
+		snprintf(path, sizeof path, OWN "/%snew-0123456789abcdef",
+		    kinds[i]);
+		home_puts(path, "");
+		home_age(path, week - 60);
+		snprintf(path, sizeof path, OWN "/%sin-0123456789abcdef",
+		    kinds[i]);
+		home_puts(path, "");
+		home_age(path, week + 60);
+	}
+	home_puts(OWN "/in-0123456789abcdef.json", "");
+	home_puts(OWN "/lock-tab", "");
+	home_age(OWN "/lock-tab", week + 60);
+	pid = home_process(take_lock_of, busy);
+	home_age(OWN "/lock-login-busy-0123456789abcdef", week + 60);
+	close_store();
+	open_store("helper:true");
+	ck_assert_uint_eq(home_count(OWN), 12);
+	close_store();
+	open_store(NULL);
+	ck_assert_uint_eq(home_count(OWN), 9);
+	ck_assert(!home_exists(OWN "/pending-old-0123456789abcdef"));
+	ck_assert(home_exists(OWN "/pending-in-0123456789abcdef"));
+	ck_assert(home_exists(OWN "/lock-login-busy-0123456789abcdef"));
+	home_kill(pid);
+}
+END_TEST
+
 /* What was left by a writer that was killed holds a token. */
 START_TEST(leftovers_go)
 {
@@ -1206,6 +1256,7 @@ files(void)
 	tcase_add_test(tc, full_disk);
 #endif
 	tcase_add_test(tc, leftovers_go);
+	tcase_add_test(tc, old_sign_ins_go);
 	tcase_add_test(tc, lists);
 	tcase_add_test(tc, lists_of_many);
 	return tc;
