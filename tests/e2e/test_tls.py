@@ -280,6 +280,28 @@ class Tls(support.Case):
                    file("client.pem"), "--key", file("client.key"),
                    client_ca="ca1")
 
+    def test_client_certificate_of_another(self):
+        """What the first one saw is not shown to it."""
+        s = self.mcp(tls=context("one", "ca1"))
+        own = [self.path(name) for name in ("who.pem", "who.key")]
+
+        def start(who):
+            for path in own:
+                shutil.copy(file(who + path[-4:]), path)
+                os.chmod(path, 0o600)
+            p = self.splice(s, "--cacert", file("ca1.pem"), "--init-timeout",
+                            "1", "--cert", own[0], "--key", own[1])
+            p.send(init("hello"))
+            found = "result" in p.answer("hello")
+            p.close()
+            p.wait()
+            return found
+
+        self.assertTrue(start("client"))
+        s.down()
+        self.assertTrue(start("client"))
+        self.assertFalse(start("stranger"))
+
     def test_client_certificate_missing(self):
         s = self.mcp(tls=context("one", "ca1"))
         p = self.splice(s, "--cacert", file("ca1.pem"), "--init-timeout",
