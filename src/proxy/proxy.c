@@ -34,6 +34,7 @@
 #include "proxy/credentials/denial.h"
 #include "proxy/trace.h"
 #include "proxy/transport/streamable.h"
+#include "signin/client_messages.h"
 
 enum { STDOUT_LOW = 256 * 1024, EXIT_SECOND_SIGNAL = 128 };
 
@@ -182,14 +183,39 @@ add_content(struct buf *out, const char *path)
 	return path == NULL || out->n > n;
 }
 
+/* Adds whose the token is that a sign-in is made of. The one that the server
+ * gets may be of an earlier user still. */
+static void
+add_token(struct buf *out, const char *path, const char *variable)
+{
+	const char *value = variable == NULL ? NULL : getenv(variable);
+	struct buf b;
+	struct span s;
+	char *token;
+
+	buf_init(&b, 0);
+	if (path != NULL)
+		secret_peek(path, &b);
+	else if (value != NULL)
+		buf_adds(&b, value);
+	s = span_trim(buf_span(&b), " \t\r\n");
+	token = xstrndup(s.n == 0 ? "" : s.p, s.n);
+	client_whose(token, out);
+	string_wipe(&token);
+	buf_wipe(&b);
+}
+
 /* Adds what tells the user whom the server knows at present from others. Nothing
  * is cached for a user who cannot be told. */
 static bool
 add_whose(struct proxy *p, struct buf *out)
 {
+	const struct options *o = p->options;
+
+	add_token(out, o->assertion_file, o->assertion_env);
+	add_token(out, o->idp_token_file, o->idp_token_env);
 	return authorize_whose(p->authorize, out) &&
-	    add_content(out, p->options->cert) &&
-	    add_content(out, p->options->netrc_file);
+	    add_content(out, o->cert) && add_content(out, o->netrc_file);
 }
 
 /* Loads the start that the chain waits for, as soon as it can be told whose it

@@ -8,6 +8,7 @@ import time
 
 import authserver
 from authserver import JWT_GRANT, b64url, jwt
+from support import init
 from test_signin import Patient
 
 CLAIMS = {"iss": "https://platform.example", "sub": "system:serviceaccount:a"}
@@ -95,6 +96,37 @@ class Platforms(Case):
         self.assertNotIn("open to other users", p.err())
         self.stays(a, m, p)
         self.counted(a, 0, 0)
+
+    def test_another_person(self):
+        """What one saw is not shown to the next, even with the token that is
+        there still; but with a renewed one."""
+        a = self.auth(registers=False)
+        m = self.protected(a)
+        args = ("--assertion-file", self.file(self.token(a)))
+
+        def put(text):
+            with open(args[1], "w") as f:
+                f.write(text)
+
+        def shown():
+            p = self.splice_workload(m, "--init-timeout", "1", *args)
+            p.send(init("hello"))
+            found = "result" in p.answer("hello")
+            p.kill()
+            return found
+
+        self.begin(m, *args).finish()
+        m.down()
+        put(self.token(a) + "\n")
+        self.assertTrue(shown())
+        put(self.token(a, sub="system:serviceaccount:b"))
+        self.assertFalse(shown())
+        m.up()
+        a.expire()
+        self.spend()
+        self.begin(m, *args).finish()
+        m.down()
+        self.assertTrue(shown())
 
     def test_variable(self):
         a = self.auth()
