@@ -158,7 +158,7 @@ static void
 play_start(struct span text)
 {
 	struct startup_cache *m = startup_cache_new(home, &profile);
-	bool newer = is_newer(text, START, 2), found;
+	bool newer = is_newer(text, START, 3), found;
 	struct buf initialize, tools;
 
 	buf_init(&initialize, 0);
