@@ -242,7 +242,7 @@ client_whose(const char *token, struct buf *out)
 	static const char *const passing[] = { "exp", "iat", "nbf", "jti",
 		"auth_time", "nonce", "at_hash", "c_hash", "s_hash", "aio",
 		"uti", "rh" };
-	struct json_object *claims = client_claims(token);
+	struct json_object *claims = client_claims(token), *pod;
 	size_t i;
 
 	if (claims == NULL || document_text(claims, "sub") == NULL) {
@@ -251,6 +251,9 @@ client_whose(const char *token, struct buf *out)
 		buf_add(out, token, strcspn(token, "."));
 		for (i = 0; i < sizeof passing / sizeof *passing; i++)
 			json_object_object_del(claims, passing[i]);
+		if (json_object_object_get_ex(claims, "kubernetes.io", &pod) &&
+		    json_object_is_type(pod, json_type_object))
+			json_object_object_del(pod, "warnafter");
 		buf_adds(out, json_object_to_json_string(claims));
 	}
 	json_object_put(claims);

@@ -722,6 +722,15 @@ static const struct {
 	{ "h.eyJzdWIiOiJhIiwiZXhwIjoxfQ.x;a",
 	    "h.eyJzdWIiOiJhIiwiZXhwIjoxfQ.x;b", false },
 	{ "h.eyJleHAiOjF9.x", "h.eyJleHAiOjF9.y", false },
+	/* the same with "kubernetes.io":{"uid":"u","warnafter":1} and others */
+	{ "h.eyJzdWIiOiJhIiwiZXhwIjoxLCJrdWJlcm5ldGVzLmlvIjp7InVpZCI6InUiLCJ3YXJuYWZ0ZXIiOjF9fQ.x",
+	    "h.eyJzdWIiOiJhIiwiZXhwIjoyLCJrdWJlcm5ldGVzLmlvIjp7InVpZCI6InUiLCJ3YXJuYWZ0ZXIiOjJ9fQ.x",
+	    true },
+	{ "h.eyJzdWIiOiJhIiwiZXhwIjoxLCJrdWJlcm5ldGVzLmlvIjp7InVpZCI6InUiLCJ3YXJuYWZ0ZXIiOjF9fQ.x",
+	    "h.eyJzdWIiOiJhIiwiZXhwIjoxLCJrdWJlcm5ldGVzLmlvIjp7InVpZCI6InYiLCJ3YXJuYWZ0ZXIiOjF9fQ.x",
+	    false },
+	{ "h.eyJzdWIiOiJhIiwia3ViZXJuZXRlcy5pbyI6MX0.x",
+	    "h.eyJzdWIiOiJhIiwiZXhwIjoxLCJrdWJlcm5ldGVzLmlvIjoxfQ.x", true },
 	{ "opaque-1", "opaque-2", false },
 	{ "opaque-1", "opaque-1", true },
 };
