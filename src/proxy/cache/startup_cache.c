@@ -41,7 +41,8 @@ enum {
 	FRESH_S = DAY_S, /* a file as young as this is not written again */
 	START_FORMAT = 3,
 	START_OF_NOBODY = 2, /* the format without a user */
-	ERA_FORMAT = 1
+	ERA_FORMAT = 1,
+	SUM_BYTES = PROFILE_HEX_BYTES + 1 /* the sum, and what ends the line */
 };
 
 struct startup_cache {
@@ -69,6 +70,7 @@ enum cached_era {
 struct lines {
 	struct span initialize;
 	struct span tools;
+	bool of_another; /* the file is intact, and another user's */
 };
 
 struct startup_cache *
@@ -177,16 +179,22 @@ add_head(const struct entry *e, struct span rest, struct buf *out)
 	return buf_addf(out, "\"sum\":\"%s\"}\n", sum);
 }
 
-/* Is head the first line for rest? */
+/* Is head the first line for rest? *of_another: it is not, but it ends with the
+ * right sum. */
 static bool
-is_head(const struct entry *e, struct span head, struct span rest)
+is_head(const struct entry *e, struct span head, struct span rest,
+    bool *of_another)
 {
 	struct buf b;
-	bool same;
+	bool same, made;
 
 	buf_init(&b, 0);
-	same = add_head(e, rest, &b) == 0 && b.n == head.n + 1 &&
-	    memcmp(b.p, head.p, head.n) == 0;
+	made = add_head(e, rest, &b) == 0 && b.n > SUM_BYTES &&
+	    head.n > SUM_BYTES;
+	same = made && b.n == head.n + 1 && memcmp(b.p, head.p, head.n) == 0;
+	*of_another = made && !same &&
+	    memcmp(b.p + b.n - 1 - SUM_BYTES, head.p + head.n - SUM_BYTES,
+		SUM_BYTES) == 0;
 	buf_free(&b);
 	return same;
 }
@@ -198,12 +206,13 @@ find_lines(const struct entry *e, struct span text, struct lines *l)
 {
 	struct span head, rest;
 
+	l->of_another = false;
 	if (!file_line(&text, &head))
 		return false;
 	rest = text;
-	return is_head(e, head, rest) && file_line(&text, &l->initialize) &&
-	    file_line(&text, &l->tools) && text.n == 0 &&
-	    is_json(l->initialize, '{') &&
+	return is_head(e, head, rest, &l->of_another) &&
+	    file_line(&text, &l->initialize) && file_line(&text, &l->tools) &&
+	    text.n == 0 && is_json(l->initialize, '{') &&
 	    (l->tools.n == 0 || is_tools(l->tools));
 }
 
@@ -224,9 +233,8 @@ read_lines(const struct entry *e, int dir, struct buf *text, struct lines *l,
 		file_close(fd);
 	if (rc < 0 || find_lines(e, buf_span(text), l))
 		return rc == 0;
-	log_debug(
-	    "the startup cache %s is not used: it is damaged, or another user's",
-	    e->name);
+	log_debug("the startup cache %s is not used: it is %s", e->name,
+	    l->of_another ? "of another user" : "damaged");
 	return false;
 }
 
@@ -359,7 +367,7 @@ void
 startup_cache_save(const struct startup_cache *m, struct startup_client client,
     struct span initialize, struct span tools)
 {
-	struct lines l = { initialize, tools };
+	struct lines l = { initialize, tools, false };
 	struct entry e;
 	int dir;
 

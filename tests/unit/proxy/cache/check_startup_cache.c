@@ -251,7 +251,9 @@ START_TEST(other_user)
 	    span_of(first), span_of(tools));
 	ck_assert(remembers_for("ann-CANARY", first));
 	ck_assert(!remembers_for("bob", first));
+	ck_assert_ptr_nonnull(strstr(last_line, "it is of another user"));
 	ck_assert(!remembers_for("", first));
+	ck_assert_ptr_nonnull(strstr(last_line, "it is of another user"));
 	b = home_get(file);
 	ck_assert_ptr_null(strstr(buf_str(&b), "CANARY"));
 	buf_free(&b);
