@@ -106,8 +106,9 @@ hide(int fd)
 }
 
 /* May somebody else put another folder in place of what is in this one? root
- * could in any case; what is open to a group is often the user's own. sudo can
- * leave HOME unchanged: what root makes there its owner could not use. */
+ * could in any case; what is open to a group is often the user's own. HOME is
+ * the user's choice, and in some containers it has another owner. But sudo can
+ * leave it unchanged: what root makes there its owner could not use. */
 static bool
 is_of_others(const char *path, bool is_home)
 {
@@ -115,11 +116,13 @@ is_of_others(const char *path, bool is_home)
 
 	if (lstat(path, &link) < 0 || stat(path, &st) < 0)
 		return false;
+	if (is_home)
+		return geteuid() == 0 && st.st_uid != 0;
 	if (link.st_uid != geteuid() && link.st_uid != 0)
 		return true;
 	if (st.st_uid != geteuid())
 		return st.st_uid != 0;
-	return !is_home && (st.st_mode & (S_IWOTH | S_ISVTX)) == S_IWOTH;
+	return (st.st_mode & (S_IWOTH | S_ISVTX)) == S_IWOTH;
 }
 
 /* Returns how many bytes of path name the first folder, from the one of n bytes

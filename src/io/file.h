@@ -17,13 +17,13 @@
 #include "base/mem.h"
 
 /* Opens the folder below in base. It must be a directory, not a link, that
- * belongs to this user and that nobody else can write to. The folders above it
- * up to base, and links among them, must be this user's or root's; those of the
- * user must not be open to all, but for base and what is sticky. With make, the
- * missing parts of below are made with mode 0700, but never base itself, and
- * root makes nothing in the home of another user. On failure *why is a message
- * for users, owned by the caller. base may be NULL, empty or relative, as HOME
- * may be: that is a failure. */
+ * belongs to this user and that nobody else can write to. The folders between
+ * it and base, and links among them, must be this user's or root's; those of
+ * the user must not be open to all, unless they are sticky. root uses nothing
+ * in the home of another user. With make, the missing parts of below are made
+ * with mode 0700, but never base itself. On failure *why is a message for
+ * users, owned by the caller. base may be NULL, empty or relative, as HOME may
+ * be: that is a failure. */
 int file_dir(const char *base, const char *below, bool make, char **why);
 
 /* Opens a regular file of this user that no one else can read or write and that
