@@ -1,9 +1,9 @@
 /*
  * The folder of the store, which is checked once and opened again if somebody
  * removed it. NAME.json is a record, pending-NAME a sign-in under way, lock-*
- * are locks. Locks are empty files that are never removed, because a lock on a
- * file that lost its name would exclude nobody. A NAME ends in 16 hex digits, so
- * these cannot be confused.
+ * are locks. Locks are empty files that only their holder removes, when there is
+ * no record for long: a lock on a file that lost its name would exclude nobody.
+ * A NAME ends in 16 hex digits, so these cannot be confused.
  *
  * Records are read and written with files at once, and the callback follows a
  * moment later; a helper takes longer. A helper is run for each operation, as
@@ -49,6 +49,7 @@
 #define LOCK_TRIES 3
 #define RECORD_END ".json"
 #define TOKEN_LOCK "lock-token-"
+#define LOGIN_LOCK "lock-login-"
 #define PENDING_FILE "pending-"
 
 /* Room for a NAME with a prefix and a suffix. */
@@ -309,8 +310,8 @@ store_lock(struct store *s, enum store_lock what, const char *name)
 	if (what == STORE_TAB)
 		name_file(file, "lock-tab", "", "");
 	else
-		name_file(file,
-		    what == STORE_TOKEN ? TOKEN_LOCK : "lock-login-", name, "");
+		name_file(file, what == STORE_TOKEN ? TOKEN_LOCK : LOGIN_LOCK,
+		    name, "");
 	for (i = 0; i < LOCK_TRIES; i++) {
 		fd = try_lock(s, file);
 		if (fd >= 0 || errno != ENOENT)
@@ -349,6 +350,34 @@ may_be_made(const char *home)
 	return may;
 }
 
+static bool
+forget_one(const char *file, void *arg)
+{
+	static const char *const kinds[] = { PENDING_FILE, TOKEN_LOCK,
+		LOGIN_LOCK, NULL };
+	const char *const *kind = kinds;
+	struct store *s = arg;
+	int fd;
+
+	while (*kind != NULL && strncmp(file, *kind, strlen(*kind)) != 0)
+		kind++;
+	if (*kind == NULL || store_stamp(s, file + strlen(*kind)) != 0 ||
+	    (fd = file_open(s->dir, file, true)) < 0)
+		return true;
+	if (file_age(fd) > BOUND_STORE_LEFT_MS / 1000 && file_lock(fd) == 0)
+		file_remove(s->dir, file);
+	file_close(fd);
+	return true;
+}
+
+/* Removes what is left of old sign-ins without a record. Not for a store with a
+ * helper, whose records cannot be seen; and this process must hold no lock. */
+static void
+forget_old(struct store *s)
+{
+	file_list(s->dir, SIZE_MAX, forget_one, s);
+}
+
 struct store *
 store_new(struct loop *l, const struct store_config *config, char **why)
 {
@@ -382,7 +411,7 @@ store_new(struct loop *l, const struct store_config *config, char **why)
 	if (s->dir >= 0)
 		file_sweep(s->dir);
 	if (s->dir >= 0 && s->helper == NULL)
-		store_forget_old(s);
+		forget_old(s);
 	return s;
 }
 
