@@ -159,11 +159,14 @@ own_name(const struct url *server)
 static bool
 take_server(struct discovery *d, const char *issuer)
 {
+	struct server_metadata *m = &d->found->server;
 	char *why;
 
-	return metadata_server(&d->found->server, d->answer.json, issuer,
-		   &d->config->policy, d->config->interactive, &why) >= 0 ||
-	    fail(d, why, false);
+	if (metadata_server(m, d->answer.json, issuer, &d->config->policy,
+		d->config->interactive, &why) < 0)
+		return fail(d, why, false);
+	m->openid = d->at > 0; /* metadata_server_urls */
+	return true;
 }
 
 /* Only the first place of an issuer, which is the origin: what came later is not

@@ -20,6 +20,7 @@ enum { SHOWN_BYTES = 200 };
 #define PLACE_RESOURCE "/.well-known/oauth-protected-resource"
 #define PLACE_SERVER "/.well-known/oauth-authorization-server"
 #define PLACE_OPENID "/.well-known/openid-configuration"
+#define PKCE "code_challenge_methods_supported"
 
 void
 metadata_show_url(struct buf *out, const char *url)
@@ -397,9 +398,8 @@ check_issuer(const char *told, const char *issuer, char **why)
 /* Is there all that a sign-in needs? */
 static int
 check_needs(const struct server_metadata *m, struct json_object *doc,
-    const struct metadata_policy *policy, bool interactive, char **why)
+    bool interactive, char **why)
 {
-	static const char pkce[] = "code_challenge_methods_supported";
 	char *issuer = shown(m->issuer);
 
 	*why = NULL;
@@ -409,14 +409,8 @@ check_needs(const struct server_metadata *m, struct json_object *doc,
 		*why = xasprintf("\"%s\" has no authorization endpoint, so "
 				 "nobody can sign in by a browser there",
 		    issuer);
-	else if (interactive && !document_has(doc, pkce) &&
-	    !policy->assume_pkce)
-		*why = xasprintf("\"%s\" does not say that it supports PKCE "
-				 "(%s); if you know that it does with S256, "
-				 "give --assume-pkce",
-		    issuer, pkce);
-	else if (interactive && document_has(doc, pkce) &&
-	    !document_listed(document_list(doc, pkce), "S256"))
+	else if (interactive && document_has(doc, PKCE) &&
+	    !document_listed(document_list(doc, PKCE), "S256"))
 		*why = xasprintf("\"%s\" does not support PKCE with S256; "
 				 "without it the sign-in could be stolen",
 		    issuer);
@@ -434,11 +428,12 @@ metadata_server(struct server_metadata *out, struct json_object *doc,
 		return -1;
 	out->issuer = xstrdup(document_text(doc, "issuer"));
 	if (take_endpoints(out, doc, policy, why) < 0 ||
-	    check_needs(out, doc, policy, interactive, why) < 0) {
+	    check_needs(out, doc, interactive, why) < 0) {
 		metadata_server_free(out);
 		return -1;
 	}
 	take_abilities(out, doc);
+	out->pkce_untold = !policy->assume_pkce && !document_has(doc, PKCE);
 	return 0;
 }
 

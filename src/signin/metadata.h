@@ -42,8 +42,12 @@ struct server_metadata {
 	bool client_document; /* client_id_metadata_document_supported */
 	bool methods_told;    /* token_endpoint_auth_methods_supported: */
 	bool method_none, method_basic, method_post, method_jwt;
-	bool dpop;      /* dpop_signing_alg_values_supported has ES256 */
-	char *jwt_algs; /* token_endpoint_auth_signing_alg_values_supported,
+	bool dpop;        /* dpop_signing_alg_values_supported has ES256 */
+	bool pkce_untold; /* no code_challenge_methods_supported, and no
+			   * --assume-pkce */
+	bool openid;      /* the document is that of OpenID Connect, which does
+			   * not know this member */
+	char *jwt_algs;   /* token_endpoint_auth_signing_alg_values_supported,
 			 * blanks between; NULL: not told */
 };
 
@@ -83,8 +87,9 @@ int metadata_resource(struct resource_metadata *out, struct json_object *doc,
 bool metadata_same_issuer(const char *a, const char *b);
 /* The issuer in it must be the one asked for, and out->issuer is as the document
  * writes it: whoever names it later has to write the same. interactive: a
- * user will sign in, so there must be S256 and an authorization
- * endpoint. */
+ * user will sign in, so there must be an authorization endpoint, and a list of
+ * PKCE's methods must have S256. openid is left to the caller, who knows where
+ * the document was. */
 int metadata_server(struct server_metadata *out, struct json_object *doc,
     const char *issuer, const struct metadata_policy *policy, bool interactive,
     char **why);

@@ -27,6 +27,9 @@
 #define HOST_DOCUMENT                                                          \
 	"Host client-metadata.json, which comes with mcpsplice, and pass its " \
 	"URL with --client-metadata-url"
+#define PKCE_UNTOLD                                                            \
+	" does not say that it supports PKCE "                                 \
+	"(code_challenge_methods_supported)"
 
 enum {
 	JITTER_MS = 64,
@@ -508,13 +511,28 @@ keep_client(struct login *g)
 	return is_locked(g, came) && save(g, FORGET_NOTHING);
 }
 
+/* By RFC 8414 a server without the list does not know PKCE, so no client is made
+ * for it; OpenID Connect does not define the list. */
+static bool
+lacks_pkce(const struct login *g)
+{
+	const struct server_metadata *m = &g->found.server;
+
+	return m->pkce_untold && !m->openid && g->config.mode != LOGIN_DEVICE;
+}
+
 /* The server published nothing, and what was guessed may be wrong. */
 static bool
 register_client(struct login *g)
 {
-	enum login_outcome came = await(g, login_register);
+	enum login_outcome came;
 	bool guessed;
 
+	if (lacks_pkce(g))
+		return end(g, LOGIN_FAILED,
+		    "its authorization server" PKCE_UNTOLD
+		    "; if you know that it does with S256, give --assume-pkce");
+	came = await(g, login_register);
 	if (came == CAME_BAD_REDIRECT)
 		came = await(g, login_register_by_name);
 	if (came == CAME_REGISTERED)
@@ -733,10 +751,22 @@ ask_by_device(struct login *g)
 
 /* --- a token --- */
 
+/* Of a server that does not know PKCE, what is sent of it is ignored. */
+static void
+warn_of_pkce(struct login *g, bool *warned)
+{
+	if (g->found.server.pkce_untold && !*warned)
+		login_say(g, LEVEL_WARN,
+		    "the authorization server of %s" PKCE_UNTOLD
+		    ": it is used all the same (--assume-pkce silences this)",
+		    g->config.server->host);
+	*warned = true;
+}
+
 static bool
 ask(struct login *g)
 {
-	bool again = true;
+	bool again = true, warned = false;
 
 	if (g->config.device_first && gives_device_codes(g))
 		g->config.mode = LOGIN_DEVICE;
@@ -749,6 +779,7 @@ ask(struct login *g)
 		unlock_token(g);
 		if (g->config.mode == LOGIN_DEVICE)
 			return ask_by_device(g);
+		warn_of_pkce(g, &warned);
 		if (!ask_by_browser(g, &again))
 			return false;
 	}

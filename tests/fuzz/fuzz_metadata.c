@@ -97,7 +97,7 @@ as_server(struct json_object *doc, const struct metadata_policy *policy,
 	FUZZ_CHECK(strcmp(m.issuer, issuer) == 0);
 	FUZZ_CHECK(m.token_endpoint != NULL);
 	FUZZ_CHECK(!interactive || m.authorization_endpoint != NULL);
-	FUZZ_CHECK(!interactive || policy->assume_pkce ||
+	FUZZ_CHECK(!interactive || policy->assume_pkce || m.pkce_untold ||
 	    document_listed(document_list(doc,
 				"code_challenge_methods_supported"),
 		"S256"));

@@ -184,6 +184,10 @@ place_word(struct own *own, const char *word)
 		x->documents = on;
 	} else if (strcmp(name, "devices") == 0) {
 		x->devices = on;
+	} else if (strcmp(name, "pkce-untold") == 0) {
+		x->pkce_untold = on;
+	} else if (strcmp(name, "openid") == 0) {
+		x->openid = on;
 	} else if ((value = words_value(word, "found")) != NULL) {
 		x->found = true;
 		snprintf(own->found_issuer, TEXT, "%s", value);
@@ -496,6 +500,8 @@ take_record(struct stored *to, const struct stored *from)
 	x->registers = was.registers;
 	x->documents = was.documents;
 	x->devices = was.devices;
+	x->pkce_untold = was.pkce_untold;
+	x->openid = was.openid;
 	x->failed_at = was.failed_at;
 	x->third_tab = was.third_tab;
 }

@@ -233,6 +233,8 @@ login_parts_fill(struct login *g, const struct login_facts *x)
 	m->registration_endpoint = if_so(x->registers);
 	m->client_document = x->documents;
 	m->device_authorization_endpoint = if_so(x->devices);
+	m->pkce_untold = x->pkce_untold;
+	m->openid = x->openid;
 	g->pending.failed_at = x->failed_at;
 	g->pending.opened[2] = x->third_tab;
 }

@@ -62,6 +62,7 @@ struct login_facts {
 	bool registers; /* clients, dynamically */
 	bool documents; /* it takes clients that are a document */
 	bool devices;   /* it gives device codes */
+	bool pkce_untold, openid; /* as in struct server_metadata */
 	/* what the copy noted that had the login lock before; s since 1970 */
 	int64_t failed_at;
 	int64_t third_tab; /* the last but two that was opened; 0: none */

@@ -647,9 +647,10 @@ static const struct discovery_case cases[] = {
 	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
 		PAGE("https://as" A,
 		    "{\"issuer\":\"https://as\",\"token_endpoint\":\"" TOKEN
-		    "\",\"authorization_endpoint\":\"https://as/a\"}") },
+		    "\",\"authorization_endpoint\":\"https://as/a\","
+		    "\"code_challenge_methods_supported\":[]}") },
 	    .asked = { "https://h" R "/mcp", "https://as" A },
-	    .says = { "--assume-pkce" } },
+	    .says = { "does not support PKCE" } },
 	{ .name = "no PKCE, and no person",
 	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
 		PAGE("https://as" A,
@@ -734,6 +735,8 @@ is_found(const struct discovery_case *c)
 
 	ck_assert_msg(got.good, "%s: %s", c->name, got.why);
 	ck_assert_msg(got.found.legacy == c->legacy, "%s", c->name);
+	ck_assert_msg(m->openid == (strstr(net.urls[net.n - 1], O) != NULL),
+	    "%s", c->name);
 	is_text(c->name, got.found.resource, c->resource);
 	is_text(c->name, got.found.scopes, c->scopes);
 	is_text(c->name, m->issuer, c->issuer);

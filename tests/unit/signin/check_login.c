@@ -111,6 +111,8 @@ any_facts(struct any *x)
 		.registers = any_of(x, 4) != 0,
 		.documents = maybe(x),
 		.devices = any_of(x, 4) != 0,
+		.pkce_untold = any_of(x, 4) == 0,
+		.openid = maybe(x),
 		.failed_at = any_of(x, 9) == 0 ? 1000 : 0,
 		.third_tab = any_of(x, 9) == 0 ? 1000 : 0,
 	};

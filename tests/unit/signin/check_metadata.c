@@ -431,10 +431,7 @@ static const struct server_case needs_cases[] = {
 	    "no token endpoint", "no token endpoint" },
 	{ "{" ISSUER "," TOKEN "," S256 "}", "no authorization endpoint", NULL,
 	    "no authorization endpoint" },
-	{ "{" ISSUER "," TOKEN "," AUTHORIZE "}", "--assume-pkce", NULL, NULL },
-	{ "{" ISSUER "," TOKEN "," AUTHORIZE
-	  ",\"code_challenge_methods_supported\":null}",
-	    "--assume-pkce", NULL, NULL },
+	{ .text = "{" ISSUER "," TOKEN "," AUTHORIZE "}" },
 	{ "{" ISSUER "," TOKEN "," AUTHORIZE
 	  ",\"code_challenge_methods_supported\":[\"plain\"]}",
 	    "does not support PKCE with S256", NULL,
@@ -488,6 +485,32 @@ START_TEST(server_needs)
 	needs(c->text, &strict, true, c->user);
 	needs(c->text, &strict, false, c->machine);
 	needs(c->text, &lax, true, c->assumed);
+}
+END_TEST
+
+static const struct {
+	const char *member;
+	bool untold;
+} pkce_cases[] = {
+	{ "", true },
+	{ ",\"code_challenge_methods_supported\":null", true },
+	{ "," S256, false },
+};
+
+START_TEST(pkce_is_told)
+{
+	struct server_metadata m;
+	char *text, *why;
+
+	text = xasprintf("{" ISSUER "," TOKEN "," AUTHORIZE "%s}",
+	    pkce_cases[_i].member);
+	ck_assert_int_eq(server(&m, text, &strict, true, &why), 0);
+	ck_assert(m.pkce_untold == pkce_cases[_i].untold);
+	metadata_server_free(&m);
+	ck_assert_int_eq(server(&m, text, &lax, true, &why), 0);
+	ck_assert(!m.pkce_untold);
+	metadata_server_free(&m);
+	free(text);
 }
 END_TEST
 
@@ -599,6 +622,7 @@ main(void)
 	tcase_add_test(t, server_members);
 	tcase_add_test(t, server_defaults);
 	tcase_add_loop_test(t, server_needs, 0, COUNT(needs_cases));
+	tcase_add_loop_test(t, pkce_is_told, 0, COUNT(pkce_cases));
 	tcase_add_loop_test(t, issuer_is_same, 0,
 	    sizeof issuers / sizeof *issuers);
 	tcase_add_test(t, issuer_to_copy);
