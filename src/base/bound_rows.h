@@ -430,7 +430,7 @@ BOUND(BROWSER_MS, 10, SEC, "a connection at this port", "It is closed.")
 BOUND(BROWSER_CLOSE_MS, 1, SEC, "the end of such a connection", "It is cut.")
 BOUND(PORT_MS, 3, SEC, "waiting for a port that another program uses",
     "The login fails.")
-BOUND(TOKEN_LOCK_MS, 35, SEC, "waiting for another copy's token request",
+BOUND(TOKEN_LOCK_MS, 80, SEC, "waiting for another copy's token request",
     "The login ends.")
 BOUND(TOKENS, 4, COUNT, "tokens that are tried for one request",
     "The server's refusal stands.")

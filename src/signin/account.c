@@ -408,6 +408,7 @@ fill_login(struct account *a, const char *peer)
 	c->callback_path = o->callback_path;
 	c->browser = a->browser;
 	c->timeout_ms = o->login_timeout_ms;
+	c->retry_ms = o->retry_window_ms;
 }
 
 static int

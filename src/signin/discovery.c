@@ -51,7 +51,7 @@ struct discovery {
 	struct resource_metadata resource;
 	struct discovered *found;
 	char *why;
-	bool transient;
+	bool transient, soon;
 };
 
 static void
@@ -138,6 +138,7 @@ fail_here(struct discovery *d)
 	metadata_show_url(&b, url);
 	if (!a->refused && !transient && d->config->issuer == NULL)
 		buf_adds(&b, HINT);
+	d->soon = a->soon || d->shaky;
 	return fail(d, buf_take(&b), transient);
 }
 
@@ -527,6 +528,7 @@ discovery_run(struct fetcher *f, const struct discovery_config *config,
 	}
 	if (!good)
 		discovered_free(found);
+	found->soon = d.soon;
 	forget_places(&d);
 	fetch_answer_free(&d.answer);
 	metadata_resource_free(&d.resource);

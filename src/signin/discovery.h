@@ -26,6 +26,7 @@ struct discovery_config {
 };
 
 struct discovered {
+	bool soon;      /* it was not found, and in a moment it may be */
 	bool legacy;    /* no resource document: a server of 2025-03-26 */
 	char *resource; /* for the resource parameter */
 	char *scopes;   /* of the resource's document; NULL: none */

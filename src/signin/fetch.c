@@ -313,6 +313,8 @@ fetch_on_done(struct transfer *x, const struct http_answer *a, void *arg)
 		out->status = 0;
 		out->transient = a->end != HTTP_REFUSED &&
 		    a->end != HTTP_CONFIG;
+		out->soon = (a->end == HTTP_CUT && !a->too_large_head) ||
+		    a->end == HTTP_RESOLVE || a->end == HTTP_CONNECT;
 		out->unsent = out->transient && !a->sent;
 		out->nobody = a->end == HTTP_RESOLVE || a->conn_refused;
 		out->lost = a->end == HTTP_CUT && a->sent;
@@ -324,6 +326,7 @@ fetch_on_done(struct transfer *x, const struct http_answer *a, void *arg)
 	out->nonce = string_copy(http_header(x, "DPoP-Nonce", 0));
 	out->clock_ahead_s = http_clock_ahead(x);
 	out->transient = out->status == 429 || out->status >= 500;
+	out->soon = out->status == 429 || out->status > 501;
 	if (!is_redirect(out->status))
 		read_body(t);
 	else if (follow(t))

@@ -32,6 +32,8 @@ struct fetch_answer {
 	char *why;
 	bool refused;           /* by us: the address is not allowed */
 	bool transient;         /* 429, 5xx, no answer: later it may work */
+	bool soon;              /* in a moment, even: 429, a gateway in front
+				 * of nobody, or nobody there */
 	bool unsent;            /* nobody was there: nothing was sent */
 	bool nobody;            /* no such host, or nobody listens there */
 	bool lost;              /* the connection broke when the request had

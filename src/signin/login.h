@@ -85,6 +85,8 @@ struct login_config {
 	bool notify;          /* tell the user's desktop once */
 	const char *const *unset;
 	int64_t timeout_ms; /* 0: none */
+	int64_t retry_ms;   /* an authorization server in trouble is asked
+			     * again for so long; 0: not at all */
 };
 
 /* Where the user has to go; again when it changes. user_code is of the device

@@ -33,6 +33,12 @@
 
 enum {
 	JITTER_MS = 64,
+	/* before an authorization server in trouble is asked again; doubles */
+	PAUSE_MS = 250,
+	LONGEST_PAUSE_MS = 1000,
+	/* a refusal without a reason */
+	REASONS = 3,
+	REASON_MS = 500,
 	HELPER_POLL_MS = 3 * 1000,
 	/* of a device code */
 	INTERVAL_MS = 5 * 1000
@@ -77,6 +83,50 @@ wait_ms(struct login *g, int64_t ms)
 {
 	login_set_timer(g, ms);
 	return outcome(g);
+}
+
+/* --- an authorization server in trouble --- */
+
+/* A token that is about to expire does meanwhile. Where the renewal met nobody,
+ * the server's 401 to the old token comes first, because its authorization
+ * server is then looked for anew. */
+static bool
+may_wait(const struct login *g)
+{
+	return g->in.soon &&
+	    (g->config.reason != LOGIN_EXPIRED ||
+		(g->in.came != CAME_UNREACHED &&
+		    g->record.token.expires_at <= g->in.wall));
+}
+
+/* Waits before it is asked again; false: not any more, or something else
+ * came. */
+static bool
+wait_out(struct login *g)
+{
+	int64_t ms = g->pause_ms == 0 ? PAUSE_MS : g->pause_ms;
+
+	if (!may_wait(g))
+		return false;
+	if (g->trouble_until == 0)
+		g->trouble_until = g->in.now + g->config.retry_ms;
+	if (g->in.again_ms > ms)
+		ms = g->in.again_ms;
+	if (ms > BOUND_RETRY_AFTER_MS || g->in.now + ms > g->trouble_until)
+		return false;
+	login_say(g, LEVEL_INFO, "%s: it is asked again", g->told);
+	g->pause_ms = ms * 2 > LONGEST_PAUSE_MS ? LONGEST_PAUSE_MS : ms * 2;
+	return wait_ms(g, ms) == CAME_TIME;
+}
+
+/* Does it, and again while the server is in trouble. */
+static enum login_outcome
+await_ready(struct login *g, login_part *part)
+{
+	await(g, part);
+	while (wait_out(g))
+		await(g, part);
+	return g->in.came;
 }
 
 /* --- ends --- */
@@ -283,8 +333,11 @@ adopt(struct login *g)
 static bool
 find_place(struct login *g, bool interactive)
 {
-	login_discover(g, BOUND_DISCOVERY_MS, interactive);
-	switch (outcome(g)) {
+	do {
+		login_discover(g, BOUND_DISCOVERY_MS, interactive);
+		outcome(g);
+	} while (wait_out(g));
+	switch (g->in.came) {
 	case CAME_FOUND:
 		return adopt(g);
 	case CAME_TIME:
@@ -532,9 +585,9 @@ register_client(struct login *g)
 		return end(g, LOGIN_FAILED,
 		    "its authorization server" PKCE_UNTOLD
 		    "; if you know that it does with S256, give --assume-pkce");
-	came = await(g, login_register);
+	came = await_ready(g, login_register);
 	if (came == CAME_BAD_REDIRECT)
-		came = await(g, login_register_by_name);
+		came = await_ready(g, login_register_by_name);
 	if (came == CAME_REGISTERED)
 		return keep_client(g);
 	if (came != CAME_NO_DOCUMENT && came != CAME_REFUSED)
@@ -635,7 +688,7 @@ send_user(struct login *g, enum login_outcome *arrived)
 static bool
 exchange_code(struct login *g, bool *again)
 {
-	enum login_outcome came = await(g, login_exchange);
+	enum login_outcome came = await_ready(g, login_exchange);
 
 	if (came == CAME_TOKEN)
 		return true;
@@ -737,7 +790,7 @@ ask_by_device(struct login *g)
 		return end(g, LOGIN_FAILED,
 		    "its authorization server offers no device codes: leave "
 		    "out --auth device");
-	if (await(g, login_device) != CAME_CODE_SHOWN)
+	if (await_ready(g, login_device) != CAME_CODE_SHOWN)
 		return fail_user(g);
 	life = g->in.life_s;
 	if (life <= 0 || life > BOUND_DEVICE_LIFE_MS / 1000)
@@ -820,8 +873,11 @@ with_user(struct login *g)
 static bool
 by_credentials(struct login *g)
 {
-	login_grant(g, BOUND_GRANT_MS);
-	switch (outcome(g)) {
+	do {
+		login_grant(g, BOUND_GRANT_MS);
+		outcome(g);
+	} while (wait_out(g));
+	switch (g->in.came) {
 	case CAME_TOKEN:
 		return keep(g);
 	case CAME_TRANSIENT:
@@ -840,10 +896,14 @@ by_credentials(struct login *g)
 static enum login_outcome
 refresh(struct login *g)
 {
-	enum login_outcome came = await(g, login_refresh);
+	enum login_outcome came = await_ready(g, login_refresh);
+	int n;
 
-	if (came != CAME_LOST)
-		return came;
+	for (n = 1; came == CAME_NO_DOCUMENT && n < REASONS; n++)
+		if (wait_ms(g, REASON_MS) == CAME_TIME)
+			came = await_ready(g, login_refresh);
+	if (g->in.came != CAME_LOST)
+		return g->in.came;
 	login_say(g, LEVEL_INFO,
 	    "the answer to the refresh was lost: it is asked for once more");
 	return wait_ms(g, 200) == CAME_TIME ? await(g, login_refresh) :
@@ -855,7 +915,8 @@ by_refresh(struct login *g)
 {
 	enum login_outcome came = refresh(g);
 	bool dead = came == CAME_DEAD_GRANT || came == CAME_DEAD_CLIENT;
-	bool ours = is_ours(g);
+	bool ours = is_ours(g), saved;
+	char *why;
 
 	switch (came) {
 	case CAME_TOKEN:
@@ -868,17 +929,24 @@ by_refresh(struct login *g)
 	default:
 		break;
 	}
-	if (!is_refusal(came))
+	if (!is_refusal(came) && came != CAME_NO_DOCUMENT)
 		return fail(g);
 	login_say(g, dead ? LEVEL_INFO : LEVEL_WARN,
 	    "the authorization server did not renew the token: %s", g->told);
+	why = xasprintf("the authorization server did not renew the token: %s. "
+			"Sign in again: mcpsplice login URL",
+	    g->told);
 	/* Under the lock nobody else can have spent it: it is dead. */
-	if (dead &&
-	    !save(g,
+	saved = !dead ||
+	    save(g,
 		came == CAME_DEAD_CLIENT && ours ? FORGET_CLIENT :
-						   FORGET_TOKEN))
-		return false;
-	return with_user(g);
+						   FORGET_TOKEN);
+	if (!saved || g->config.interactive) {
+		free(why);
+		return saved && with_user(g);
+	}
+	explain(g, why);
+	return end_why(g, LOGIN_INTERACTIVE);
 }
 
 /* Another copy may have had a token while we waited for the lock. What is read

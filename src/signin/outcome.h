@@ -35,7 +35,7 @@ enum login_outcome {
 	CAME_REGISTERED,   /* login_register */
 	CAME_BAD_REDIRECT, /* a name of loopback may do where its address
 			    * did not */
-	CAME_NO_DOCUMENT,  /* what was answered is no JSON; why */
+	CAME_NO_DOCUMENT,  /* what was answered, or refused, is no JSON; why */
 	CAME_CODE_SHOWN,   /* login_device: life_s, interval_s */
 	CAME_NO_IDENTITY,  /* login_grant: there is no ID token, or it is
 			    * dead; why */

@@ -77,15 +77,18 @@ bool
 login_find(struct login *g, struct fetcher *f, const struct discovery_config *c,
     struct discovered *d)
 {
+	struct login_input in = { .again_ms = -1 };
 	char *why;
 	bool found, transient;
 
 	g->acts = true;
 	found = discovery_run(f, c, &g->came, d, &why, &transient);
 	g->acts = false;
+	in.came = transient ? CAME_NOT_NOW : CAME_BROKEN;
+	in.why = why;
+	in.soon = d->soon;
 	if (why != NULL)
-		login_report_why(g, transient ? CAME_NOT_NOW : CAME_BROKEN,
-		    why);
+		login_report_all(g, &in);
 	g->stopped = !found && !g->came;
 	free(why);
 	return found;

@@ -26,6 +26,7 @@ struct login_input {
 	unsigned random;  /* with CAME_BUSY */
 	const char *why;  /* for people */
 	int64_t again_ms; /* the server wants to be asked no earlier; -1 */
+	bool soon;        /* as in struct fetch_answer */
 	uint64_t stamp;   /* of what the store has */
 	bool helper;      /* of the store: it cannot tell that it has another
 			   * record without being run */
@@ -57,8 +58,11 @@ struct login {
 	/* of the order */
 	bool holds_token, holds_login;
 	bool awaits_redirect;
-	bool timed;         /* the time of the user runs */
-	bool anew;          /* a client was registered anew: once a login */
+	bool timed; /* the time of the user runs */
+	bool anew;  /* a client was registered anew: once a login */
+	/* An authorization server in trouble is asked again until then, 0: it
+	 * was in none; and the next pause, 0: the first. */
+	int64_t trouble_until, pause_ms;
 	int64_t port_until; /* a port that is busy is tried until then; 0: it
 			     * was never busy */
 	char refused[PROOF_BYTES]; /* of the token that does not do */

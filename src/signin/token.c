@@ -241,6 +241,7 @@ report_unready(struct login *g, const struct fetch_answer *a,
 		.came = refused ? CAME_IMPOSSIBLE : came,
 		.why = a->why,
 		.again_ms = a->retry_after_ms,
+		.soon = a->soon,
 	};
 	char *why = NULL;
 
@@ -327,6 +328,23 @@ is_unreached(const struct fetch_answer *a)
 		a->retry_after_ms < 0);
 }
 
+/* A refusal without a reason may be a gateway's, which has a bad moment or takes
+ * us for an attacker; or the server's own for good. */
+static void
+report_mute(struct login *g, const struct fetch_answer *a)
+{
+	char *why;
+
+	if (a->status < 400 || a->status == 407 || a->status == 408) {
+		report_unready(g, a, CAME_UNREADY);
+		return;
+	}
+	why = xasprintf("it answered %d, without a reason (no JSON)",
+	    a->status);
+	login_report_why(g, CAME_NO_DOCUMENT, why);
+	free(why);
+}
+
 static void
 take_refreshed(struct login *g, const struct fetch_answer *a)
 {
@@ -337,7 +355,7 @@ take_refreshed(struct login *g, const struct fetch_answer *a)
 	/* A web page or a redirect is somebody else's, of a network that wants
 	 * a sign-in of its own: it says nothing of our token. */
 	else if (a->json == NULL)
-		report_unready(g, a, CAME_UNREADY);
+		report_mute(g, a);
 	else
 		take_answer(g, a, g->record.token.scope_requested);
 }
@@ -434,6 +452,5 @@ login_exchange(struct login *g)
 	struct client_request r = { 0 };
 
 	client_code(&r, &g->record, g->arrived.code, g->verifier);
-	callback_free(&g->arrived);
 	login_ask_anew(g, &r);
 }

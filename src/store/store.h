@@ -75,7 +75,7 @@ enum { STORE_POLL_MS = 100 }; /* between two tries */
  * with EWOULDBLOCK if another process has it. Only store_new removes such
  * files, old ones of which nobody has the lock. */
 enum store_lock {
-	STORE_TOKEN, /* held to read, decide, refresh and write: 35 s at most */
+	STORE_TOKEN, /* held to read, decide, refresh and write: 80 s at most */
 	STORE_LOGIN, /* the user is signing in to this server */
 	STORE_TAB    /* a browser tab of a login is open; name is not used */
 };

@@ -333,14 +333,19 @@ class Discovery(Base):
             p.finish()
 
     def test_metadata_in_trouble(self):
-        """Not there for a moment: an error that says so, later it works."""
-        a, m, b = self.trio()
-        m.open_rpc = {"initialize", "notifications/initialized", None}
-        p = self.start(m, b)
-        a.script("metadata", authserver.status(503))
-        self.fails(p, m, "503")
-        self.works_soon(p, m)
-        self.counted(a)
+        """Not there for a moment: it is waited for within the call; else an
+        error says so, and later it works."""
+        for window, waits in (("45", True), ("0", False)):
+            a, m, b = self.trio()
+            m.open_rpc = {"initialize", "notifications/initialized", None}
+            p = self.start(m, b, "--retry-window", window)
+            a.script("metadata", authserver.status(503))
+            if waits:
+                self.works(p, m)
+            else:
+                self.fails(p, m, "503")
+                self.works_soon(p, m)
+            self.counted(a)
 
     def test_issuer_written_in_another_way(self):
         """What the document says is the issuer: the redirect and the record

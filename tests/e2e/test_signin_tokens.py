@@ -275,7 +275,8 @@ class Renewal(Base):
         self.counted(a, refresh=1)
 
     def test_trouble(self):
-        """It keeps the tokens, says what is wrong, and works later."""
+        """Not waited for, it keeps the tokens, says what is wrong, and works
+        later."""
         for step, words in (
                 (authserver.status(503), ["503"]),
                 (authserver.busy(1), ["429"]),
@@ -287,7 +288,7 @@ class Renewal(Base):
                 (authserver.cut(), [])):
             twice = step.__qualname__.startswith("cut")
             a, m, b = self.trio()
-            p = self.start(m, b)
+            p = self.start(m, b, "--retry-window", "0")
             before = self.read_refresh(m)
             a.expire()
             # a request that broke off is sent once more at once
@@ -297,6 +298,34 @@ class Renewal(Base):
             self.works_soon(p, m)
             self.counted(a, refresh=2 + twice)
             p.finish()
+
+    def test_trouble_is_waited_for(self):
+        """Within the call, like that of the server itself: at a refresh, at a
+        registration, for a code."""
+        for step in (authserver.status(503), authserver.busy(1),
+                     authserver.html(502), authserver.status(504),
+                     authserver.cut()):
+            a, m, b = self.trio()
+            a.script("register", step, step)
+            a.script("token", step)
+            p = self.start(m, b)
+            self.works(p, m)
+            a.expire()
+            a.script("token", step, step)
+            self.works(p, m)
+            self.assertEqual(len(b.opened()), 1)
+            self.assertEqual(a.token_requests("refresh_token"), 3)
+            p.finish()
+
+    def test_refusal_without_a_reason(self):
+        """For ever: one sign-in, and the log says why."""
+        a, m, b = self.trio()
+        p = self.start(m, b)
+        a.expire()
+        a.script("token", *[authserver.html(403)] * 3)
+        self.works(p, m)
+        self.counted(a, authorize=2, refresh=3)
+        self.assertIn("did not renew the token: it answered 403", p.err())
 
     def test_silence(self):
         """The token endpoint says nothing for longer than we wait."""

@@ -142,6 +142,8 @@ record_word(struct stored *r, const char *word)
 
 	if (strcmp(name, "usable") == 0)
 		x->usable = on;
+	else if (strcmp(name, "lasts") == 0)
+		x->lasts = on;
 	else if (strcmp(name, "scopes") == 0)
 		x->has_scopes = on;
 	else if (strcmp(name, "refresh") == 0)
@@ -208,6 +210,8 @@ input_word(const struct own *own, struct login_input *in, const char *word)
 
 	if (strcmp(word, "shown") == 0)
 		in->shown = true;
+	else if (strcmp(word, "soon") == 0)
+		in->soon = true;
 	else if (words_number(word, "stamp", &n))
 		in->stamp = (uint64_t)n;
 	else if (words_number(word, "random", &n))
@@ -281,7 +285,8 @@ option(struct play *p, const char *word)
 		return true;
 	}
 	return option_flag(c, word) ||
-	    words_number(word, "timeout", &c->timeout_ms);
+	    words_number(word, "timeout", &c->timeout_ms) ||
+	    words_number(word, "retry", &c->retry_ms);
 }
 
 /* --- what comes --- */

@@ -165,6 +165,7 @@ login_parts_begin(struct login *g, const struct login_wish *wish,
 		.issuer = wish->issuer_given ? "issuer" : NULL,
 		.browser = wish->has_browser ? browser : NULL,
 		.timeout_ms = wish->timeout_ms,
+		.retry_ms = wish->retry_ms,
 		.rejected = wish->rejected,
 	};
 	if (wish->assertion)
@@ -210,6 +211,7 @@ fill_record(struct record *r, const struct login_facts *x)
 
 	r->token.refresh = if_so(x->refresh);
 	r->token_endpoint = if_so(x->endpoint);
+	r->token.expires_at = x->lasts ? INT64_MAX : 0;
 	r->issuer = issuer(texts[0], x->issuer);
 	r->client.id = !is ? NULL : x->client_as_given ? given : other;
 	r->client.source = sources[x->client];

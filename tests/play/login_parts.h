@@ -26,6 +26,7 @@ struct login_wish {
 	bool assertion;     /* the user passes one: it is for the issuer that it
 			 * was first sent to, as a client that is given is */
 	int64_t timeout_ms; /* for the user; 0: none */
+	int64_t retry_ms;   /* for an authorization server in trouble */
 	const char *rejected; /* proof of the token that does not do; NULL */
 };
 
@@ -43,6 +44,7 @@ struct login_facts {
 	/* the record */
 	const char *token; /* the proof of its access token; NULL: none */
 	bool usable;       /* the access token is, by its own time */
+	bool lasts;        /* it is about to expire, but has not yet */
 	bool has_scopes;   /* it has what the challenge wants */
 	bool refresh;      /* there is a refresh token */
 	bool endpoint;     /* it names a token endpoint */

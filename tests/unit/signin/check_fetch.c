@@ -25,7 +25,7 @@ struct result {
 	int status;
 	struct json_object *json;
 	char why[512]; /* "": none */
-	bool refused, transient;
+	bool refused, transient, soon;
 	int64_t retry_after_ms;
 };
 
@@ -68,6 +68,7 @@ fetch(struct play *p, const struct fetch_request *q, struct result *r)
 	r->json = json_object_get(a.json);
 	r->refused = a.refused;
 	r->transient = a.transient;
+	r->soon = a.soon;
 	r->retry_after_ms = a.retry_after_ms;
 	snprintf(r->why, sizeof r->why, "%s", a.why == NULL ? "" : a.why);
 	ck_assert_msg(strstr(r->why, CANARY) == NULL, "%s", r->why);
@@ -194,6 +195,7 @@ START_TEST(answers)
 	fetch_url(&p, url_on(s, "/x?y=" CANARY), &r);
 	expect(&r, a->status, a->json, a->why);
 	ck_assert_int_eq(r.transient, a->transient);
+	ck_assert_int_eq(r.soon, a->transient && a->status != 500);
 	ck_assert_int_eq(r.retry_after_ms, a->retry_after_ms);
 	ck_assert(!r.refused);
 	ck_assert_int_eq(atomic_load(&s->requests), 1);
@@ -349,7 +351,7 @@ START_TEST(cut)
 	play_open(&p, &defaults, ADDRESS_LOOPBACK, false);
 	fetch_url(&p, url_on(s, "/"), &r);
 	expect(&r, 0, false, "127.0.0.1 broke off its answer");
-	ck_assert(r.transient);
+	ck_assert(r.transient && r.soon);
 	ck_assert(!r.refused);
 	play_close(&p);
 	server_free(s);
@@ -364,7 +366,7 @@ START_TEST(unreachable)
 	play_open(&p, &defaults, ADDRESS_LOOPBACK, false);
 	fetch_url(&p, "http://127.0.0.1:1/" CANARY, &r);
 	expect(&r, 0, false, "127.0.0.1 cannot be reached: ");
-	ck_assert(r.transient);
+	ck_assert(r.transient && r.soon);
 	fetch_url(&p, "http://" CANARY " x/", &r);
 	expect(&r, 0, false, "is no URL");
 	ck_assert(!r.transient);

@@ -45,7 +45,7 @@ static const enum login_outcome may_come[DO_TIMEOUT][16] = {
 	    CAME_NO_DOCUMENT, ASKED, LAST },
 	[DO_REGISTER_BY_NAME] = { CAME_REGISTERED, CAME_NO_DOCUMENT, ASKED,
 	    LAST },
-	[DO_REFRESH] = { CAME_LOST, POSTED },
+	[DO_REFRESH] = { CAME_LOST, CAME_NO_DOCUMENT, POSTED },
 	[DO_CREDENTIALS] = { CAME_TIME, CAME_NO_IDENTITY, CAME_NOT_NOW,
 	    CAME_BROKEN, POSTED },
 	[DO_AUTHORIZE] = { CAME_DONE, CAME_DONE, CAME_UNABLE, LAST },
@@ -214,6 +214,9 @@ wait_for_input(struct login *g, void *arg)
 		.life_s = any_of(x, 100),
 		.interval_s = any_of(x, 100),
 	};
+	g->in.soon = maybe(x) &&
+	    (g->in.came == CAME_UNREADY || g->in.came == CAME_LOST ||
+		g->in.came == CAME_NOT_NOW);
 	if (g->in.came == CAME_LOCKED && x->awaited == DO_LOCK_TOKEN)
 		x->token = true;
 	if (g->in.came == CAME_LOCKED && x->awaited == DO_LOCK_LOGIN)
@@ -243,6 +246,7 @@ any_login(uint64_t seed)
 		.assertion = maybe(&x),
 		.device_first = maybe(&x),
 		.timeout_ms = 300000,
+		.retry_ms = maybe(&x) ? 5000 : 0,
 	};
 	login_parts_begin(&x.g, &x.config, &player);
 	r = login_order(&x.g);
