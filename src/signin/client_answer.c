@@ -132,7 +132,9 @@ registered_method(struct json_object *doc, const struct server_metadata *m,
 {
 	const char *method = text_of(doc, "token_endpoint_auth_method");
 
-	if (!has_secret || (method != NULL && strcmp(method, "none") == 0))
+	if (!has_secret || (method != NULL && strcmp(method, "none") == 0) ||
+	    (method == NULL && m->method_none && !m->method_basic &&
+		!m->method_post))
 		return CLIENT_NONE;
 	if (method == NULL)
 		return client_method(m, true, false);

@@ -28,7 +28,9 @@ enum client_method client_method(const struct server_metadata *m,
  * be NULL. */
 void client_code(struct client_request *r, const struct record *rec,
     const char *code, const char *verifier);
-void client_refresh(struct client_request *r, const struct record *rec);
+/* scope: with the one that was asked for. */
+void client_refresh(struct client_request *r, const struct record *rec,
+    bool scope);
 void client_credentials(struct client_request *r, const char *scope);
 /* RFC 7523 2.1 */
 void client_jwt_bearer(struct client_request *r, const char *assertion,

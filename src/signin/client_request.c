@@ -37,10 +37,8 @@ client_method(const struct server_metadata *m, bool has_secret, bool has_key)
 		return CLIENT_JWT;
 	if (!has_secret)
 		return CLIENT_NONE;
-	if (m->method_post)
-		return CLIENT_POST;
-	return m->methods_told && m->method_none && !m->method_basic ?
-	    CLIENT_NONE :
+	return m->method_post || (m->method_none && !m->method_basic) ?
+	    CLIENT_POST :
 	    CLIENT_BASIC;
 }
 
@@ -133,10 +131,12 @@ client_code(struct client_request *r, const struct record *rec,
 }
 
 void
-client_refresh(struct client_request *r, const struct record *rec)
+client_refresh(struct client_request *r, const struct record *rec, bool scope)
 {
 	begin(r, "refresh_token");
 	field(&r->form, 0, "refresh_token", rec->token.refresh);
+	if (scope)
+		field(&r->form, 0, "scope", rec->token.scope_requested);
 }
 
 void
@@ -258,7 +258,8 @@ client_register(struct buf *body, const struct server_metadata *m,
 	json_object_put(o);
 }
 
-/* Appends "name=value" texts. Returns whether prompt is one of them. */
+/* Appends "name=value" texts; without a value, nothing of that name is sent.
+ * Returns whether prompt is one of them. */
 static bool
 add_params(struct buf *url, size_t start, const char *const *params)
 {
@@ -271,7 +272,7 @@ add_params(struct buf *url, size_t start, const char *const *params)
 		if (equals == NULL)
 			continue;
 		name = xstrndup(*params, (size_t)(equals - *params));
-		field(url, start, name, equals + 1);
+		field(url, start, name, equals[1] == '\0' ? NULL : equals + 1);
 		prompt = prompt || strcmp(name, "prompt") == 0;
 		free(name);
 	}

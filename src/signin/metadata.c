@@ -318,8 +318,9 @@ take_abilities(struct server_metadata *out, struct json_object *doc)
 	struct json_object *list;
 
 	list = document_list(doc, "scopes_supported");
-	out->scopes = document_joined(list);
 	out->offline_access = document_listed(list, "offline_access");
+	if (out->offline_access)
+		out->scopes = document_joined(list);
 	out->iss = document_true(doc,
 	    "authorization_response_iss_parameter_supported");
 	out->client_document = document_true(doc,

@@ -36,7 +36,8 @@ struct server_metadata {
 	char *issuer; /* exact bytes; NULL: none was published (2025-03-26) */
 	char *authorization_endpoint, *token_endpoint, *registration_endpoint,
 	    *revocation_endpoint, *device_authorization_endpoint;
-	char *scopes;        /* blanks between; NULL: not told */
+	char *scopes; /* blanks between; NULL: not told, or offline_access,
+		       * and with it a refresh token, is not among them */
 	bool offline_access; /* is among them */
 	bool iss; /* authorization_response_iss_parameter_supported */
 	bool client_document; /* client_id_metadata_document_supported */

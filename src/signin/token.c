@@ -11,17 +11,61 @@
 #include "signin/records.h"
 #include "signin/report.h"
 
+/* Are the scopes of --scope more than those that are listed? */
+static bool
+adds_scopes(const struct login_config *c)
+{
+	return c->scope != NULL && c->scope[0] == '+';
+}
+
+/* Adds those of --scope, without the "+" in front of them. */
+static char *
+add_scopes(char *scope, const char *option)
+{
+	char *names = xstrdup(option), *all, *p;
+
+	for (p = names; *p != '\0'; p++)
+		if (*p == '+' && (p == names || p[-1] == ' '))
+			*p = ' ';
+	all = scope_union(scope, names);
+	free(names);
+	free(scope);
+	return all;
+}
+
+/* What challenge or resource say. */
+static const char *
+listed_scope(const struct login *g)
+{
+	const struct challenge *c = g->config.challenge;
+
+	return c != NULL && c->scope != NULL ? c->scope : g->found.scopes;
+}
+
+/* What is asked for where nobody names anything; borrowed. */
+static const char *
+unnamed_scope(const struct login *g)
+{
+	const struct record *r = &g->record;
+
+	if (g->config.mode == LOGIN_CREDENTIALS)
+		return NULL;
+	return r->client.id != NULL && r->client.source == CLIENT_REGISTERED ?
+	    r->client.scope :
+	    g->found.server.scopes;
+}
+
 char *
 login_named_scope(const struct login *g)
 {
 	const struct login_config *c = &g->config;
-	const char *base = c->scope;
+	bool adds = adds_scopes(c);
+	const char *base = c->scope == NULL || adds ? listed_scope(g) :
+						      c->scope;
 	char *scope, *more;
 
-	if (base == NULL && c->challenge != NULL)
-		base = c->challenge->scope;
-	if (base == NULL)
-		base = g->found.scopes;
+	if (base == NULL && adds)
+		base = unnamed_scope(g);
 	scope = scope_union(c->reason == LOGIN_SCOPE ?
 		g->record.token.scope_requested :
 		NULL,
@@ -32,6 +76,8 @@ login_named_scope(const struct login *g)
 		free(scope);
 		scope = more;
 	}
+	if (adds)
+		scope = add_scopes(scope, c->scope);
 	if (scope == NULL || c->mode == LOGIN_CREDENTIALS ||
 	    !g->found.server.offline_access)
 		return scope;
@@ -43,15 +89,9 @@ login_named_scope(const struct login *g)
 char *
 login_wanted_scope(const struct login *g)
 {
-	const struct record *r = &g->record;
 	char *named = login_named_scope(g);
 
-	if (named != NULL || g->config.mode == LOGIN_CREDENTIALS)
-		return named;
-	return string_copy(r->client.id != NULL &&
-		    r->client.source == CLIENT_REGISTERED ?
-		r->client.scope :
-		g->found.server.scopes);
+	return named != NULL ? named : string_copy(unnamed_scope(g));
 }
 
 /* Makes the signed proof of this client, or NULL where it has none; the caller
@@ -184,11 +224,10 @@ post(struct login *g, const char *url, const struct client_request *of,
 
 /* Is the client to be proved in another way? Whoever did not find it, or refused
  * the proof, has not looked at the code. A client that is given was registered
- * for one of the ways that the server lists, and nobody says which. */
+ * for one of two ways, and neither the user nor the server's list says which. */
 static bool
 prove_otherwise(struct login *g, const struct fetch_answer *a, bool *named)
 {
-	const struct server_metadata *m = &g->found.server;
 	struct record *r = &g->record;
 	bool basic = r->client.method == CLIENT_BASIC;
 
@@ -198,8 +237,7 @@ prove_otherwise(struct login *g, const struct fetch_answer *a, bool *named)
 	}
 	if (!has_error(a, "invalid_client") || r->client.secret == NULL ||
 	    r->client.source != CLIENT_GIVEN ||
-	    (!basic && r->client.method != CLIENT_POST) ||
-	    (m->methods_told && (!m->method_basic || !m->method_post)))
+	    (!basic && r->client.method != CLIENT_POST))
 		return false;
 	r->client.method = basic ? CLIENT_POST : CLIENT_BASIC;
 	return true;
@@ -376,7 +414,10 @@ take_given(struct login *g)
 	r->client.source = CLIENT_GIVEN;
 	string_set(&r->client.id, c->client_id);
 	string_set(&r->client.secret, c->client_secret);
-	if (g->discovered)
+	/* The way that was taken for this secret is better than a list. */
+	if (r->client.secret == NULL ? g->discovered :
+				       r->client.method != CLIENT_BASIC &&
+		    r->client.method != CLIENT_POST)
 		r->client.method = client_method(&g->found.server,
 		    r->client.secret != NULL, g->config.client_key != NULL);
 }
@@ -386,11 +427,19 @@ login_refresh(struct login *g)
 {
 	struct client_request r = { 0 };
 	struct fetch_answer a;
+	bool scope = g->config.scope != NULL && g->config.identity == NULL;
 
 	take_given(g);
-	client_refresh(&r, &g->record);
+	client_refresh(&r, &g->record, scope);
 	if (!login_post(g, g->record.token_endpoint, &r, &a))
 		return;
+	/* The user may have granted less. */
+	if (scope && has_error(&a, "invalid_scope")) {
+		fetch_answer_free(&a);
+		client_refresh(&r, &g->record, false);
+		if (!login_post(g, g->record.token_endpoint, &r, &a))
+			return;
+	}
 	take_refreshed(g, &a);
 	fetch_answer_free(&a);
 }

@@ -539,14 +539,30 @@ class Clients(Base):
         self.assertEqual(self.asked(a)["scope"], "s1 s2")
 
     def test_given_for_the_other_way(self):
-        """A server that lists both ways, and takes this client by one."""
-        a, m, b = self.trio(self.auth(registers=False))
-        c = a.add_client("x", "client_secret_basic")
-        a.script("token", authserver.error("invalid_client", 401))
-        p = self.start(m, b, "--client-id", "x", "--client-secret-env", "S",
-                       "--issuer", a.issuer, env={"S": c.secret})
-        self.works(p, m)
-        self.counted(a, register=0, code=2)
+        """The list of the server may be wrong for this client, or of clients
+        without a secret: the secret is sent all the same, and after
+        invalid_client in the other way, once. It stays with that."""
+        basic, post = "client_secret_basic", "client_secret_post"
+        for told, takes in (([basic, post], basic), ([basic], post),
+                            ([post], basic), (["none"], basic),
+                            (["none", basic], post), (None, post)):
+            a, m, b = self.trio(self.auth(registers=False))
+            a.methods = told
+            c = a.add_client("x", takes)
+            a.script("token", authserver.error("invalid_client", 401))
+            p = self.start(m, b, "--client-id", "x", "--client-secret-env",
+                           "S", env={"S": c.secret})
+            self.works(p, m)
+            self.counted(a, register=0, code=2)
+            first = a.seen_at(a.path + "/token")[0]
+            self.assertEqual(first.get("Authorization") is None,
+                             takes == basic)
+            self.assertEqual("client_secret" in self.form(a, 0),
+                             takes == basic)
+            a.expire()
+            self.works(p, m)
+            self.counted(a, register=0, code=2, refresh=1)
+            p.finish()
 
     def test_no_client_in_the_form(self):
         """Listed, and yet Basic alone is "Missing client_id": the same code

@@ -22,7 +22,15 @@ class Scopes(Base):
                 ({"challenge_scope": "c", "prm_scopes": ["p"]}, {}, [], "c"),
                 ({"challenge_scope": "c", "prm_scopes": ["p"]}, {},
                  ["--scope", "x y"], "x y"),
-                ({}, {"scopes": ["a", "b"]}, [], "a b"),
+                ({}, {"scopes": ["a", "b"]}, [], None),
+                ({}, {"scopes": ["a", "offline_access"]}, [],
+                 "a offline_access"),
+                ({}, {"scopes": ["a", "b"]}, ["--scope", "+x"], "x"),
+                ({}, {"scopes": ["a", "offline_access"]},
+                 ["--scope", "+x"], "a offline_access x"),
+                ({"prm_scopes": ["p"]}, {}, ["--scope", "+p +x y"], "p x y"),
+                ({"challenge_scope": "c", "prm_scopes": ["p"]}, {},
+                 ["--scope", "+offline_access"], "c offline_access"),
                 ({"prm_scopes": ["p"]}, {"scopes": ["a", "b"]}, [], "p"),
                 ({"challenge_scope": "c"},
                  {"scopes": ["c", "offline_access"]}, [],
@@ -33,10 +41,30 @@ class Scopes(Base):
             self.assertEqual(self.asked(a).get("scope"), want,
                              (knobs, auth, args))
 
+    def test_of_a_refresh(self):
+        """What was chosen by the option is asked for again; unless less was
+        granted, and the server refuses to widen that."""
+        for args, refusal, want in (
+                ([], [], [None]),
+                (["--scope", "x y"], [], ["x y"]),
+                (["--scope", "+x"], [], ["c x"]),
+                (["--scope", "x"], [authserver.error("invalid_scope", 400)],
+                 ["x", None])):
+            a, m, b = self.trio(challenge_scope="c")
+            p = self.start(m, b, *args)
+            a.expire()
+            a.script("token", *refusal)
+            self.works(p, m)
+            self.counted(a, refresh=len(want))
+            self.assertEqual([self.form(a, n).get("scope")
+                              for n in range(1, 1 + len(want))], want)
+            p.finish()
+
     def test_of_the_registration(self):
         """Where nobody names a scope: what the registration says counts, and
         the client that is used again has it, too."""
-        a, m, b = self.trio(self.auth(scopes=["a", "b"], refreshes=False))
+        a, m, b = self.trio(self.auth(scopes=["b", "offline_access"],
+                                      refreshes=False))
         a.script("register", authserver.having(scope="a"))
         p = self.start(m, b)
         a.expire()
@@ -50,13 +78,14 @@ class Scopes(Base):
     def test_listed_and_refused(self):
         """mcp lists scopes that a client may have to register, and refuses
         them to one that has not."""
-        a, m, b = self.trio(self.auth(scopes=["a", "b"]))
+        a, m, b = self.trio(self.auth(scopes=["a", "offline_access"]))
         a.script("authorize", authserver.deny("invalid_scope", "Client was "
                                               "not registered with scope a"))
         self.works(self.start(m, b), m)
         self.assertEqual(a.token_requests(), 1)
         self.assertEqual([self.asked(a, n).get("scope")
-                          for n in range(a.authorizations)], ["a b", None])
+                          for n in range(a.authorizations)],
+                         ["a offline_access", None])
 
     def test_step_up(self):
         for code in (403, 401):

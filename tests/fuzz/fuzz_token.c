@@ -93,7 +93,7 @@ check_token(int status, struct json_object *doc)
 		FUZZ_CHECK(rec.token.expires_at == 0 ||
 		    rec.token.expires_at > NOW);
 	}
-	client_refresh(&r, &rec);
+	client_refresh(&r, &rec, true);
 	client_finish(&r, &rec, NULL, false);
 	FUZZ_CHECK(headers_get(&r.headers, "Authorization") != NULL);
 	check_form(&r, 2);

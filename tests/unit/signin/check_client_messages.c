@@ -87,10 +87,17 @@ START_TEST(forms)
 	       "&client_id=my%20id",
 	    NULL);
 	set(&rec.token.refresh, "r/1");
-	client_refresh(&req, &rec);
+	client_refresh(&req, &rec, false);
 	client_finish(&req, &rec, NULL, false);
 	expect("grant_type=refresh_token&refresh_token=r%2F1&" RESOURCE
 	       "&client_id=my%20id",
+	    NULL);
+	set(&rec.token.scope_requested, "a b");
+	client_refresh(&req, &rec, true);
+	client_finish(&req, &rec, NULL, false);
+	expect(
+	    "grant_type=refresh_token&refresh_token=r%2F1&scope=a%20b&" RESOURCE
+	    "&client_id=my%20id",
 	    NULL);
 	client_credentials(&req, "a b");
 	client_finish(&req, &rec, NULL, false);
@@ -206,7 +213,7 @@ static const struct {
 	{ "nbp", true, false, CLIENT_POST },
 	{ "nb", true, false, CLIENT_BASIC },
 	{ "np", true, false, CLIENT_POST },
-	{ "n", true, false, CLIENT_NONE },
+	{ "n", true, false, CLIENT_POST },
 	{ "", true, false, CLIENT_BASIC },
 	{ "b", false, true, CLIENT_JWT },
 	{ "pj", true, true, CLIENT_JWT },
@@ -357,6 +364,7 @@ static const struct {
 } silences[] = {
 	{ NULL, NULL, "", CLIENT_BASIC, NULL },
 	{ "bp", "a b", "", CLIENT_POST, "a b" },
+	{ "n", NULL, "", CLIENT_NONE, NULL },
 	{ "b", "a b", ",\"scope\":\"\"", CLIENT_BASIC, "a b" },
 	{ "b", "a b", ",\"scope\":\"a\"," POST, CLIENT_POST, "a" },
 	{ "p", NULL,
@@ -521,7 +529,9 @@ static const struct {
 	{ "offline_access", { "audience=x&y=z", "prompt=login", NULL },
 	    START "&scope=offline_access" MIDDLE
 		  "&audience=x%26y%3Dz&prompt=login" },
-	{ NULL, { "empty=", NULL }, START MIDDLE "&empty=" },
+	{ NULL, { "empty=", NULL }, START MIDDLE },
+	{ "offline_access", { "prompt=", NULL },
+	    START "&scope=offline_access" MIDDLE },
 };
 
 START_TEST(authorize_parameters)
