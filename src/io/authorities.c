@@ -137,6 +137,8 @@ make_file(struct authorities *a)
 	size_t done = 0;
 	ssize_t n;
 
+	if (a->fd >= 0)
+		close(a->fd);
 	a->fd = memfd_create("authorities", MFD_CLOEXEC);
 	if (a->fd < 0)
 		return;
@@ -151,6 +153,48 @@ make_file(struct authorities *a)
 #else
 	(void)a;
 #endif
+}
+
+/* Makes one of both, if there are two. */
+static void
+join(struct authorities *a)
+{
+	const char *file = a->sources[0], *extra = a->sources[1];
+
+	if (extra == NULL)
+		return;
+	buf_init(&a->both, BOUND_AUTHORITIES_BYTES);
+	if ((file != NULL && read_file(&a->both, file) != 0) ||
+	    read_file(&a->both, extra) != 0)
+		buf_free(&a->both);
+	else
+		make_file(a);
+}
+
+/* Changes when one of the files does. */
+static uint64_t
+look(const struct authorities *a)
+{
+	uint64_t n = 0;
+	size_t i;
+
+	for (i = 0; i < 2; i++)
+		if (a->sources[i] != NULL)
+			n = n * 31 + file_stamp(-1, a->sources[i]);
+	return n;
+}
+
+bool
+authorities_renewed(struct authorities *a)
+{
+	uint64_t seen = look(a);
+
+	if (seen == a->seen)
+		return false;
+	a->seen = seen;
+	if (a->file == a->path)
+		join(a);
+	return true;
 }
 
 void
@@ -180,16 +224,14 @@ authorities_choose(struct authorities *a, const char *cacert,
 		a->file = cacert_extra;
 		a->proxy_folder = a->folder;
 		a->proxy_file = cacert_extra;
-		return;
+		a->sources[0] = cacert_extra;
+	} else {
+		a->folder = NULL;
+		if (cacert != NULL)
+			a->file = cacert;
+		a->sources[0] = a->file;
+		a->sources[1] = cacert_extra;
+		join(a);
 	}
-	a->folder = NULL;
-	if (cacert != NULL)
-		a->file = cacert;
-	if (cacert_extra == NULL)
-		return;
-	if ((a->file != NULL && read_file(&a->both, a->file) != 0) ||
-	    read_file(&a->both, cacert_extra) != 0)
-		buf_free(&a->both);
-	else
-		make_file(a);
+	a->seen = look(a);
 }

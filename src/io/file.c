@@ -518,6 +518,33 @@ file_sweep(int dir)
 	file_list(dir, SWEEP_ENTRIES, sweep_one, &dir);
 }
 
+static uint64_t
+mix(uint64_t h, uint64_t value)
+{
+	h = (h ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+	return h ^ (h >> 32);
+}
+
+uint64_t
+file_stamp(int dir, const char *name)
+{
+	struct stat st;
+	uint64_t h;
+
+	if (fstatat(dir < 0 ? AT_FDCWD : dir, name, &st,
+		dir < 0 ? 0 : AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
+	h = mix(0, (uint64_t)st.st_ino);
+	h = mix(h, (uint64_t)st.st_size);
+	h = mix(h, (uint64_t)st.st_mtime);
+#if defined HAVE_STRUCT_STAT_ST_MTIM_TV_NSEC
+	h = mix(h, (uint64_t)st.st_mtim.tv_nsec);
+#elif defined HAVE_STRUCT_STAT_ST_MTIMESPEC_TV_NSEC
+	h = mix(h, (uint64_t)st.st_mtimespec.tv_nsec);
+#endif
+	return h == 0 ? 1 : h;
+}
+
 /* --- the bounds of a folder --- */
 
 struct kept {

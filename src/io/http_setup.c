@@ -231,6 +231,26 @@ http_setup_trust(struct transfer *x, const char *url)
 	x->trusts = true;
 }
 
+/* libcurl has this since 7.87, and nothing to forget before. */
+#if LIBCURL_VERSION_NUM < 0x075700
+#define CURLOPT_CA_CACHE_TIMEOUT ((CURLoption)(CURLOPTTYPE_LONG + 321))
+#endif
+
+/* libcurl keeps what it parsed for a day, or for whole seconds, as here: what is
+ * older than the change is parsed anew. 0: nothing is kept. */
+void
+http_setup_forget_trust(struct transfer *x)
+{
+	const struct http *h = x->h;
+
+	if (x->trusts && x->renewed_at != h->renewed_at)
+		set_trust(x);
+	x->renewed_at = h->renewed_at;
+	if (h->renewed_at != 0)
+		(void)curl_easy_setopt(x->easy, CURLOPT_CA_CACHE_TIMEOUT,
+		    (long)((loop_now(h->l) - h->renewed_at) / 1000));
+}
+
 /* Makes a transfer for h with an easy handle that has all options but those of
  * a request. If libcurl has no memory, x->easy is NULL, and x->refused ends the
  * transfer. */
@@ -438,6 +458,7 @@ http_setup(struct http *h, const struct http_request *r)
 	bool fresh;
 
 	set_url(x, r->url);
+	http_setup_forget_trust(x);
 	set_netrc(x);
 	http_two_choose(x);
 	set_method(x, r->method, r->body);

@@ -36,6 +36,8 @@ struct authorities {
 	/* The same as a file that is only in memory, which file names then. */
 	int fd; /* -1: there is none */
 	char path[32];
+	const char *sources[2]; /* the files by name, or NULL */
+	uint64_t seen;          /* of both, for authorities_renewed */
 };
 
 /* Chooses for these options, which are as in struct http_config and may be
@@ -44,6 +46,9 @@ struct authorities {
  * authorities_free. */
 void authorities_choose(struct authorities *a, const char *cacert,
     const char *ca_folder, const char *cacert_extra);
+/* Were the files changed since they were chosen, or asked about? Then what is
+ * only in memory is made anew, and file may be another. */
+bool authorities_renewed(struct authorities *a);
 void authorities_free(struct authorities *a);
 /* Returns the first place where a system has links named by hash and this one
  * has them, or NULL. */
@@ -119,6 +124,7 @@ struct http {
 	struct cookies cookies;
 	struct authorities authorities;
 	bool authorities_chosen; /* else no request needed them yet */
+	int64_t renewed_at;      /* when their files were found changed; 0 */
 	bool two;                /* the last answer came in HTTP/2 */
 	bool answered;           /* the server has answered a request */
 	bool connected;     /* if watched: a socket was that is closed now */
@@ -152,10 +158,11 @@ struct transfer {
 			     * other answers since the request was sent */
 	struct connection *connection; /* what the request was written to; NULL:
 					* none yet, or it is not known */
-	bool stale;   /* the connection that libcurl chose was not good enough,
+	bool stale;  /* the connection that libcurl chose was not good enough,
 		       * and the transfer has to start again */
-	bool trusts;  /* h->authorities are set */
-	bool proxied; /* the URL is reached through a proxy */
+	bool trusts; /* h->authorities are set */
+	int64_t renewed_at; /* that of h, when it began */
+	bool proxied;       /* the URL is reached through a proxy */
 	int64_t idle_ms;
 	int64_t expires;     /* end of the transfer in any case; 0: none */
 	int64_t heard;       /* when the last byte came */
@@ -322,5 +329,8 @@ void http_finish_early(struct transfer *x, enum http_end end);
  * If libcurl has no memory, x->easy is NULL, and x->refused ends the
  * transfer. */
 struct transfer *http_setup(struct http *h, const struct http_request *r);
+/* Lets x trust what the files of h->authorities have now, if they were found
+ * changed. */
+void http_setup_forget_trust(struct transfer *x);
 
 #endif

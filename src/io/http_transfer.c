@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -495,6 +496,25 @@ is_server_reached(const struct transfer *x, long proxy_status)
 	return x->reached && (!x->proxied || proxy_status / 100 == 2);
 }
 
+/* libcurl keeps the first text of a failure, and the alert by which it refuses a
+ * certificate may meet a closed connection: then that was its text. The result
+ * is a number of OpenSSL's (X509_V_ERR_*). */
+static void
+name_certificate(struct transfer *x, CURLcode rc)
+{
+	long result = 0;
+
+	if (rc != CURLE_PEER_FAILED_VERIFICATION ||
+	    strstr(x->error, "Send failure") == NULL)
+		return;
+	curl_easy_getinfo(x->easy, CURLINFO_SSL_VERIFYRESULT, &result);
+	snprintf(x->error, sizeof x->error, "certificate %s",
+	    result == 9      ? "is not yet valid" :
+		result == 10 ? "has expired" :
+		result == 18 ? "is a self-signed certificate" :
+			       "verification failed");
+}
+
 /* Appends the reason in words for users, and what to do. */
 static void
 explain(struct transfer *x, CURLcode rc, enum http_end end, long proxy_status,
@@ -537,6 +557,7 @@ say(struct transfer *x, CURLcode rc, enum http_end end, long proxy_status,
     struct buf *why, struct buf *remedy)
 {
 	drop_duration(x->error);
+	name_certificate(x, rc);
 	if (end == HTTP_DONE && http_negotiate_refused(x))
 		http_negotiate_say(x, why);
 	/* a proxy that forwards has answered the request itself */
@@ -621,8 +642,8 @@ finish(struct transfer *x, CURLcode rc, enum http_end end, int proxy_status)
 	http_pool_release(x, reusable);
 }
 
-/* The connection that libcurl chose is closed by now, or others share it, and
- * nothing was written. */
+/* The connection that libcurl chose is closed by now, or others share it, or it
+ * was not trusted; and nothing was written. */
 static void
 start_again(struct transfer *x)
 {
@@ -635,6 +656,22 @@ start_again(struct transfer *x)
 	x->fresh = !x->wary && !http_two_shared(x);
 	SET(x, CURLOPT_FRESH_CONNECT, (long)x->fresh);
 	http_todo_add(x);
+}
+
+/* Was the server's certificate refused, or no file to check it by, and was the
+ * file changed since it was read? Then the transfer starts again. */
+static bool
+is_trust_renewed(struct transfer *x, CURLcode rc)
+{
+	struct http *h = x->h;
+
+	if ((rc != CURLE_PEER_FAILED_VERIFICATION &&
+		rc != CURLE_SSL_CACERT_BADFILE) ||
+	    http_callbacks_sent(x))
+		return false;
+	if (authorities_renewed(&h->authorities))
+		h->renewed_at = loop_now(h->l);
+	return x->renewed_at != h->renewed_at;
 }
 
 /* Is the name that was not found that of the proxy? It has a result of its own,
@@ -653,7 +690,8 @@ http_finish(struct transfer *x, CURLcode rc)
 	enum http_end end;
 	long proxy_status;
 
-	if (x->stale && !x->abort) {
+	if (!x->abort && (x->stale || is_trust_renewed(x, rc))) {
+		http_setup_forget_trust(x);
 		start_again(x);
 		return;
 	}

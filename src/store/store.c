@@ -209,35 +209,16 @@ store_list(struct store *s, store_list_cb *each, void *arg)
 		file_list(dir, BOUND_STORE_ENTRIES, list_one, &l);
 }
 
-static uint64_t
-mix(uint64_t h, uint64_t value)
-{
-	h = (h ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-	return h ^ (h >> 32);
-}
-
 uint64_t
 store_stamp(struct store *s, const char *name)
 {
 	char file[STORE_FILE_BYTES];
-	struct stat st;
-	uint64_t h;
 	int dir;
 
 	if (s->helper != NULL || (dir = open_folder(s, false)) < 0)
 		return 0;
 	name_file(file, "", name, RECORD_END);
-	if (fstatat(dir, file, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return 0;
-	h = mix(0, (uint64_t)st.st_ino);
-	h = mix(h, (uint64_t)st.st_size);
-	h = mix(h, (uint64_t)st.st_mtime);
-#if defined HAVE_STRUCT_STAT_ST_MTIM_TV_NSEC
-	h = mix(h, (uint64_t)st.st_mtim.tv_nsec);
-#elif defined HAVE_STRUCT_STAT_ST_MTIMESPEC_TV_NSEC
-	h = mix(h, (uint64_t)st.st_mtimespec.tv_nsec);
-#endif
-	return h == 0 ? 1 : h;
+	return file_stamp(dir, file);
 }
 
 /* Makes an empty file. io/file makes a file by moving it into place, which

@@ -448,6 +448,56 @@ class Tls(support.Case):
         self.assertIn("result", p.tool())
         p.finish()
 
+    @support.plain
+    def test_authority_is_renewed(self):
+        """The file is read again after a refusal, if it has changed: no call
+        fails. With a file of NODE_EXTRA_CA_CERTS there is one in memory."""
+        for extra in ({}, {"NODE_EXTRA_CA_CERTS": file("ca1.pem")}):
+            with open(file("ca1.pem")) as f:
+                where = self.path("ours.pem", f.read())
+            s = self.mcp(tls=context("one"))
+            p = self.splice(s, "--cacert", where, env=extra)
+            p.hello()
+            self.assertIn("result", p.tool())
+            s.down()
+            s.tls = context("two")
+            s.up()
+            e = self.our_error(p.tool(), "tls_refused", "no")
+            self.assertIn("an authority that is not in " + where, e["message"])
+            with open(file("ca2.pem")) as f:
+                self.path("ours.pem", f.read())
+            self.assertIn("result", p.tool())
+            self.assertIn("result", p.tool())
+            p.finish()
+            s.down()
+
+    @support.plain
+    def test_redirect_without_tls(self):
+        """As servers behind a gateway make them: where only a slash is other,
+        https is kept; else the error has the https URL."""
+        s = self.mcp(tls=context("one"))
+
+        def moved(rx, tx):
+            if rx.target.startswith("/mcp/"):
+                return False
+            tx.body(307, headers=[("Location", "http://127.0.0.1:%d%s" % (
+                s.port, s.there))])
+            return True
+        s.before = moved
+        s.there = "/mcp/?key=1"
+        self.addCleanup(s.down)
+        p = self.splice(s.url + "?key=1", "--cacert", file("ca1.pem"))
+        p.hello()
+        self.assertIn("result", p.tool())
+        p.finish()
+        s.there = "/other"
+        p = self.splice(s.url, "--cacert", file("ca1.pem"))
+        e = self.our_error(p.ask("initialize", init(1)["params"]),
+                           "bad_upstream")
+        self.assertIn("use https://127.0.0.1:%d/other." % s.port, e["message"])
+        self.assertNotIn("trust", e["message"])
+        p.finish()
+
     def test_big_both_ways(self):
         s = self.mcp(tls=context("one"))
         p = self.splice(s, "--cacert", file("ca1.pem"))

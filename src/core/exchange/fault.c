@@ -419,6 +419,8 @@ of_status(const struct facts *facts, struct fault_args *args, struct buf *words)
 		if (status == 403)
 			args->reason_of = FAULT_STATUS;
 	}
+	if (facts->location.n > 0)
+		args->remedy = facts->remedy;
 	return unknown    ? FAULT_UNKNOWN_METHOD :
 	    status == 401 ? FAULT_401 :
 	    status == 403 ? (page ? FAULT_403_PAGE : FAULT_403) :

@@ -68,9 +68,9 @@ FAULT(FAULT_407, FAULT_INTERNAL, "proxy_refused", RAN_AS_GIVEN,
     "(407). Add --proxy-user USER:PASSWORD or --proxy-negotiate, or correct "
     "it.")
 FAULT(FAULT_REDIRECT, FAULT_INTERNAL, "bad_upstream", RAN_AS_GIVEN,
-    "{host} redirects ({status}) to \"{why}\". mcpsplice follows 307 and 308 "
-    "on the same origin only: use the new URL if you trust it.{maybe? The "
-    "call may have run.|}")
+    "{host} redirects ({status}) to \"{why}\". {remedy?|mcpsplice follows 307 "
+    "and 308 on the same origin only: use the new URL if you trust it}"
+    "{remedy}.{maybe? The call may have run.|}")
 FAULT(FAULT_NOT_READY, FAULT_INTERNAL, "upstream_unreachable", RAN_AS_GIVEN,
     "{host} is not ready to answer ({status}). {maybe?The call may have run: "
     "check before calling it again.|Try again later.}")

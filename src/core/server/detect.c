@@ -332,6 +332,13 @@ give_up(struct server *e, const struct facts *f, struct frame *m)
 	d->facts = NULL;
 	d->words = NULL;
 	both = kept->facts;
+	if (d->foreign) {
+		/* This is the server's transport, and what is wrong with it. */
+		frame_unref(words);
+		words = NULL;
+		both.why = span_of("its stream of HTTP+SSE names an endpoint "
+				   "on another origin (http for https?)");
+	}
 	if (words == NULL && both.why.n == 0 && (d->tried & 1u << TRY_STREAM) &&
 	    (d->tried & 1u << TRY_DISCOVER))
 		both.why = span_of("no event stream of HTTP+SSE there either, "

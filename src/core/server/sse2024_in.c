@@ -90,6 +90,7 @@ server_sse2024_in_endpoint(struct server *e, struct server_attempt *i, bool ok)
 		server_log(e, LEVEL_WARN,
 		    "%s names an endpoint on another origin: it is not used",
 		    e->config.host);
+		e->detect.foreign = true;
 		no_stream(e, "its endpoint is on another origin");
 		return;
 	}

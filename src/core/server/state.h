@@ -161,6 +161,7 @@ struct detect {
 	bool other_path;                /* initialize got 400, 404 or 405 */
 	bool announced;                 /* a POST got an endpoint event */
 	bool offered; /* initialize asks for another revision */
+	bool foreign; /* a stream named an endpoint on another origin */
 	int away;     /* the status of a GET that worked before; 0: none */
 };
 

@@ -563,7 +563,7 @@ on_done(struct transfer *x, const struct http_answer *a, void *arg)
 	f->sent = a->sent;
 	f->conn_refused = a->conn_refused;
 	f->why = span_of(a->why);
-	f->remedy = span_of(a->remedy);
+	f->remedy = span_of(t->secure != NULL ? t->secure : a->remedy);
 	if (a->undecoded)
 		t->coding = string_copy(http_header(x, "Content-Encoding", 0));
 	f->coding = span_of(t->coding);

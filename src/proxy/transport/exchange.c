@@ -44,10 +44,12 @@ exchange_clear_answer(struct exchange *t)
 	buf_free(&t->denial);
 	free(t->session_given);
 	free(t->location);
+	free(t->secure);
 	free(t->why);
 	free(t->type);
 	free(t->coding);
-	t->session_given = t->location = t->why = t->type = t->coding = NULL;
+	t->session_given = t->location = t->secure = NULL;
+	t->why = t->type = t->coding = NULL;
 }
 
 void

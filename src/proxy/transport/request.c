@@ -203,23 +203,50 @@ forget_slash(struct streamable *u)
 	u->url = xstrdup(u->config.url);
 }
 
+/* A server behind a gateway that ends TLS redirects to itself by http. Where only
+ * a slash is other, https is what it means; else the user is told. */
+static void
+secure_redirect(struct exchange *t, const struct url *target, bool may)
+{
+	const struct url *base = &t->u->base;
+	const char *path = target->text + strcspn(target->text, "/") + 2;
+	char *url;
+
+	if (strcmp(base->scheme, "https") != 0 ||
+	    strcmp(target->scheme, "http") != 0 ||
+	    strcmp(base->host, target->host) != 0)
+		return;
+	path += strcspn(path, "/?");
+	url = xasprintf("%s%s", base->origin, path);
+	if (may && is_slash_apart(url_of(t), url)) {
+		t->redirect = url;
+		return;
+	}
+	t->secure = xasprintf("That leaves https, which it may not know of: if "
+			      "the path is right, use %s%.*s",
+	    base->origin, (int)strcspn(path, "?"), path);
+	free(url);
+}
+
 /* Follows 307 and 308 on the same origin (doc/protocol.md 1.4). An empty
  * reference is the URL of the request, which has just been redirected. */
 void
 request_check_redirect(struct exchange *t)
 {
+	bool may = t->facts.status == 307 || t->facts.status == 308;
 	struct url target;
 
 	if (t->verb == VERB_POST &&
 	    (t->facts.status == 404 || t->facts.status == 405))
 		forget_slash(t->u);
-	if ((t->facts.status != 307 && t->facts.status != 308) ||
-	    t->location == NULL || t->location[0] == '\0' ||
+	if (t->location == NULL || t->location[0] == '\0' ||
 	    t->redirects >= BOUND_REDIRECTS)
 		return;
 	if (url_resolve(&target, &t->u->base, t->location) != URL_OK)
 		return;
-	if (url_same_origin(&target, &t->u->base))
+	if (!url_same_origin(&target, &t->u->base))
+		secure_redirect(t, &target, may);
+	else if (may)
 		t->redirect = xstrdup(target.text);
 	url_free(&target);
 }

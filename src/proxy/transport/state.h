@@ -54,7 +54,7 @@ struct exchange {
 	struct headers mirrored; /* headers that mirror the body */
 	bool endpoint, announces;
 	struct facts facts;
-	char *session_given, *location, *why, *type, *coding;
+	char *session_given, *location, *secure, *why, *type, *coding;
 	struct buf challenge;
 	struct buf denial; /* what the challenge says, as JSON */
 };

@@ -204,6 +204,13 @@ static const struct {
 	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
 	    "\"httpStatus\":302}",
 	    { "redirects (302)", "http://x/" } },
+	{ { .status = 302,
+	      .sent = true,
+	      .location = { "http://x/", 9 },
+	      .remedy = { "Use https", 9 } },
+	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
+	    "\"httpStatus\":302}",
+	    { "http://x/\". Use https. The call" } },
 	{ { .status = 404, .sent = true },
 	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
 	    "\"httpStatus\":404}",

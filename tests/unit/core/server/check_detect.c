@@ -228,6 +228,7 @@ hand_refuse(struct hand *h, int status, const char *why)
 START_TEST(test_facts_neither)
 {
 	struct server_config config = plain;
+	struct event in = { .kind = INPUT_ENDPOINT };
 	struct hand h;
 
 	hand_open(&h, &config);
@@ -252,6 +253,16 @@ START_TEST(test_facts_neither)
 	ck_assert_int_eq(h.done.facts.status, 405);
 	ck_assert_str_eq(h.done.why,
 	    "no event stream of HTTP+SSE there either");
+	hand_free(&h);
+
+	/* The stream is there, and cannot be used. */
+	hand_open(&h, &config);
+	hand_refuse(&h, 405, "");
+	in.ticket = h.order;
+	hand_step(&h, &in);
+	ck_assert_int_eq(h.done.facts.status, 405);
+	ck_assert_ptr_nonnull(strstr(h.done.why,
+	    "names an endpoint on another origin"));
 	hand_free(&h);
 
 	/* Upstream's words are not overwritten. */
