@@ -472,6 +472,42 @@ class Tls(support.Case):
             s.down()
 
     @support.plain
+    def test_refused_certificate_of_a_server_that_is_gone(self):
+        """The alert meets a closed connection, and libcurl says that only; the
+        cause is the certificate all the same."""
+        tls = context("one")
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+
+        def answer(c):
+            hello = c.recv(65536, socket.MSG_PEEK)
+            c.recv(len(hello) - 1)      # so that the close is a reset
+            to, out = ssl.MemoryBIO(), ssl.MemoryBIO()
+            to.write(hello)
+            try:
+                tls.wrap_bio(to, out, server_side=True).do_handshake()
+            except ssl.SSLWantReadError:
+                pass
+            c.sendall(out.read())
+            c.shutdown(socket.SHUT_WR)
+            c.close()
+
+        def serve():
+            while True:
+                try:
+                    answer(listener.accept()[0])
+                except OSError:
+                    return
+
+        threading.Thread(target=serve, daemon=True).start()
+        p = self.splice("https://127.0.0.1:%d/mcp" % listener.getsockname()[1],
+                        "--cacert", file("ca2.pem"))
+        e = self.our_error(p.ask("initialize", init(1)["params"]),
+                           "tls_refused", "no")
+        self.assertIn("an authority that is not in", e["message"])
+        p.finish()
+
+    @support.plain
     def test_redirect_without_tls(self):
         """As servers behind a gateway make them: where only a slash is other,
         https is kept; else the error has the https URL."""
