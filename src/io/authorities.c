@@ -175,13 +175,8 @@ join(struct authorities *a)
 static uint64_t
 look(const struct authorities *a)
 {
-	uint64_t n = 0;
-	size_t i;
-
-	for (i = 0; i < 2; i++)
-		if (a->sources[i] != NULL)
-			n = n * 31 + file_stamp(-1, a->sources[i]);
-	return n;
+	return file_stamp(-1, a->sources[0]) * 31 +
+	    file_stamp(-1, a->sources[1]);
 }
 
 bool

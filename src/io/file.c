@@ -531,7 +531,8 @@ file_stamp(int dir, const char *name)
 	struct stat st;
 	uint64_t h;
 
-	if (fstatat(dir < 0 ? AT_FDCWD : dir, name, &st,
+	if (name == NULL ||
+	    fstatat(dir < 0 ? AT_FDCWD : dir, name, &st,
 		dir < 0 ? 0 : AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
 	h = mix(0, (uint64_t)st.st_ino);

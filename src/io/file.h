@@ -76,8 +76,8 @@ int file_list(int dir, size_t max, file_list_cb *each, void *arg);
 /* Removes temporary files of file_write and file_new_locked that killed
  * processes left behind more than an hour ago. */
 void file_sweep(int dir);
-/* Returns a number that changes when the file does; 0: there is none. With dir
- * -1 it is a file of the user's, anywhere, and links are followed. */
+/* Returns a number that changes when the file does; 0: there is none, or
+ * name is NULL. With dir -1 it is a file of the user's, anywhere, and links are followed. */
 uint64_t file_stamp(int dir, const char *name);
 /* Keeps the youngest files of a folder, so many and with so many bytes in all,
  * none of them older than old_s seconds, and removes all others, whoever wrote

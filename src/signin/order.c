@@ -87,26 +87,19 @@ wait_ms(struct login *g, int64_t ms)
 
 /* --- an authorization server in trouble --- */
 
-/* A token that is about to expire does meanwhile. Where the renewal met nobody,
+/* Waits before it is asked again; false: not any more, or something else came.
+ * A token that is about to expire does meanwhile. Where a renewal met nobody,
  * the server's 401 to the old token comes first, because its authorization
  * server is then looked for anew. */
-static bool
-may_wait(const struct login *g)
-{
-	return g->in.soon &&
-	    (g->config.reason != LOGIN_EXPIRED ||
-		(g->in.came != CAME_UNREACHED &&
-		    g->record.token.expires_at <= g->in.wall));
-}
-
-/* Waits before it is asked again; false: not any more, or something else
- * came. */
 static bool
 wait_out(struct login *g)
 {
 	int64_t ms = g->pause_ms == 0 ? PAUSE_MS : g->pause_ms;
 
-	if (!may_wait(g))
+	if (!g->in.soon ||
+	    (g->config.reason == LOGIN_EXPIRED &&
+		(g->in.came == CAME_UNREACHED ||
+		    g->record.token.expires_at > g->in.wall)))
 		return false;
 	if (g->trouble_until == 0)
 		g->trouble_until = g->in.now + g->config.retry_ms;
@@ -564,24 +557,17 @@ keep_client(struct login *g)
 	return is_locked(g, came) && save(g, FORGET_NOTHING);
 }
 
-/* By RFC 8414 a server without the list does not know PKCE, so no client is made
- * for it; OpenID Connect does not define the list. */
-static bool
-lacks_pkce(const struct login *g)
-{
-	const struct server_metadata *m = &g->found.server;
-
-	return m->pkce_untold && !m->openid && g->config.mode != LOGIN_DEVICE;
-}
-
 /* The server published nothing, and what was guessed may be wrong. */
 static bool
 register_client(struct login *g)
 {
+	const struct server_metadata *m = &g->found.server;
 	enum login_outcome came;
 	bool guessed;
 
-	if (lacks_pkce(g))
+	/* By RFC 8414 a server without the list does not know PKCE, so no
+	 * client is made for it; OpenID Connect does not define the list. */
+	if (m->pkce_untold && !m->openid && g->config.mode != LOGIN_DEVICE)
 		return end(g, LOGIN_FAILED,
 		    "its authorization server" PKCE_UNTOLD
 		    "; if you know that it does with S256, give --assume-pkce");
@@ -592,7 +578,7 @@ register_client(struct login *g)
 		return keep_client(g);
 	if (came != CAME_NO_DOCUMENT && came != CAME_REFUSED)
 		return fail(g);
-	guessed = g->found.legacy && g->found.server.issuer == NULL;
+	guessed = g->found.legacy && m->issuer == NULL;
 	if (guessed && g->config.unasked)
 		return end(g, LOGIN_UNASKED, NULL);
 	if (guessed && came == CAME_NO_DOCUMENT)
@@ -804,18 +790,6 @@ ask_by_device(struct login *g)
 
 /* --- a token --- */
 
-/* Of a server that does not know PKCE, what is sent of it is ignored. */
-static void
-warn_of_pkce(struct login *g, bool *warned)
-{
-	if (g->found.server.pkce_untold && !*warned)
-		login_say(g, LEVEL_WARN,
-		    "the authorization server of %s" PKCE_UNTOLD
-		    ": it is used all the same (--assume-pkce silences this)",
-		    g->config.server->host);
-	*warned = true;
-}
-
 static bool
 ask(struct login *g)
 {
@@ -832,7 +806,14 @@ ask(struct login *g)
 		unlock_token(g);
 		if (g->config.mode == LOGIN_DEVICE)
 			return ask_by_device(g);
-		warn_of_pkce(g, &warned);
+		/* A server that does not know PKCE ignores what is sent. */
+		if (g->found.server.pkce_untold && !warned)
+			login_say(g, LEVEL_WARN,
+			    "the authorization server of %s" PKCE_UNTOLD
+			    ": it is used all the same (--assume-pkce silences "
+			    "this)",
+			    g->config.server->host);
+		warned = true;
 		if (!ask_by_browser(g, &again))
 			return false;
 	}
@@ -896,12 +877,12 @@ by_credentials(struct login *g)
 static enum login_outcome
 refresh(struct login *g)
 {
-	enum login_outcome came = await_ready(g, login_refresh);
 	int n;
 
-	for (n = 1; came == CAME_NO_DOCUMENT && n < REASONS; n++)
+	await_ready(g, login_refresh);
+	for (n = 1; g->in.came == CAME_NO_DOCUMENT && n < REASONS; n++)
 		if (wait_ms(g, REASON_MS) == CAME_TIME)
-			came = await_ready(g, login_refresh);
+			await_ready(g, login_refresh);
 	if (g->in.came != CAME_LOST)
 		return g->in.came;
 	login_say(g, LEVEL_INFO,

@@ -366,36 +366,31 @@ is_unreached(const struct fetch_answer *a)
 		a->retry_after_ms < 0);
 }
 
-/* A refusal without a reason may be a gateway's, which has a bad moment or takes
- * us for an attacker; or the server's own for good. */
-static void
-report_mute(struct login *g, const struct fetch_answer *a)
-{
-	char *why;
-
-	if (a->status < 400 || a->status == 407 || a->status == 408) {
-		report_unready(g, a, CAME_UNREADY);
-		return;
-	}
-	why = xasprintf("it answered %d, without a reason (no JSON)",
-	    a->status);
-	login_report_why(g, CAME_NO_DOCUMENT, why);
-	free(why);
-}
-
 static void
 take_refreshed(struct login *g, const struct fetch_answer *a)
 {
-	if (a->lost || is_unreached(a))
+	bool refused = a->status >= 400 && a->status != 407 && a->status != 408;
+	char *why;
+
+	if (a->lost || is_unreached(a)) {
 		report_unready(g, a, a->lost ? CAME_LOST : CAME_UNREACHED);
-	else if (login_is_unready(g, a))
+	} else if (login_is_unready(g, a)) {
 		return;
-	/* A web page or a redirect is somebody else's, of a network that wants
-	 * a sign-in of its own: it says nothing of our token. */
-	else if (a->json == NULL)
-		report_mute(g, a);
-	else
+	} else if (a->json != NULL) {
 		take_answer(g, a, g->record.token.scope_requested);
+	} else if (refused) {
+		/* It may be a gateway's, in a bad moment; or the server's own,
+		 * for good. */
+		why = xasprintf("it answered %d, without a reason (no JSON)",
+		    a->status);
+		login_report_why(g, CAME_NO_DOCUMENT, why);
+		free(why);
+	} else {
+		/* A web page or a redirect is somebody else's, of a network
+		 * that wants a sign-in of its own: it says nothing of our
+		 * token. */
+		report_unready(g, a, CAME_UNREADY);
+	}
 }
 
 /* A given client is as it is given now: its secret may be another, and
