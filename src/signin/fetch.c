@@ -313,8 +313,8 @@ fetch_on_done(struct transfer *x, const struct http_answer *a, void *arg)
 		out->status = 0;
 		out->transient = a->end != HTTP_REFUSED &&
 		    a->end != HTTP_CONFIG;
-		out->soon = (a->end == HTTP_CUT && !a->too_large_head) ||
-		    a->end == HTTP_RESOLVE || a->end == HTTP_CONNECT;
+		out->soon = a->end == HTTP_CONNECT ||
+		    (a->end == HTTP_CUT && !a->too_large_head);
 		out->unsent = out->transient && !a->sent;
 		out->nobody = a->end == HTTP_RESOLVE || a->conn_refused;
 		out->lost = a->end == HTTP_CUT && a->sent;
