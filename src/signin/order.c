@@ -36,6 +36,9 @@ enum {
 	/* before an authorization server in trouble is asked again; doubles */
 	PAUSE_MS = 250,
 	LONGEST_PAUSE_MS = 1000,
+	/* The client that waits for its first initialize gets the reason, and
+	 * not a time-out. */
+	START_MS = 15 * 1000,
 	/* a refusal without a reason */
 	REASONS = 3,
 	REASON_MS = 500,
@@ -95,6 +98,7 @@ static bool
 wait_out(struct login *g)
 {
 	int64_t ms = g->pause_ms == 0 ? PAUSE_MS : g->pause_ms;
+	int64_t window = g->config.retry_ms;
 
 	if (!g->in.soon ||
 	    (g->config.reason == LOGIN_EXPIRED &&
@@ -102,7 +106,10 @@ wait_out(struct login *g)
 		    g->record.token.expires_at > g->in.wall)))
 		return false;
 	if (g->trouble_until == 0)
-		g->trouble_until = g->in.now + g->config.retry_ms;
+		g->trouble_until = g->in.now +
+		    (g->config.reason == LOGIN_NONE && window > START_MS ?
+			    START_MS :
+			    window);
 	if (g->in.again_ms > ms)
 		ms = g->in.again_ms;
 	if (ms > BOUND_RETRY_AFTER_MS || g->in.now + ms > g->trouble_until)
