@@ -783,9 +783,9 @@ class Sessions(Base):
         self.end()
 
     def test_no_token_for_the_renewal(self):
-        """The authorization server is away: one error for each, and it works
-        when it is there again."""
-        self.begin()
+        """The authorization server is away for longer than it is waited for:
+        one error for each, and it works when it is there again."""
+        self.begin("--retry-window", "2")
         self.a.always("token", authserver.status(503, "busy"))
         self.a.expire()
         self.m.forget()
