@@ -667,7 +667,7 @@ is_trust_renewed(struct transfer *x, CURLcode rc)
 
 	if ((rc != CURLE_PEER_FAILED_VERIFICATION &&
 		rc != CURLE_SSL_CACERT_BADFILE) ||
-	    http_callbacks_sent(x))
+	    was_sent(x))
 		return false;
 	if (authorities_renewed(&h->authorities))
 		h->renewed_at = loop_now(h->l);
