@@ -7,6 +7,7 @@
 
 #include "tools/wrap_plan.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 #include "base/codec.h"
@@ -129,6 +130,66 @@ trimmed(struct span text, size_t from, size_t to)
 	return span_trim((struct span){ text.p + from, to - from }, " \t\r");
 }
 
+static bool
+is_list(struct span value, char open, char close)
+{
+	return value.n >= 2 && value.p[0] == open &&
+	    value.p[value.n - 1] == close;
+}
+
+/* Returns what stands between the brackets or quotes. */
+static struct span
+inside(struct span part)
+{
+	return (struct span){ part.p + 1, part.n - 2 };
+}
+
+/* Is it names with dots between them? */
+static bool
+is_key(struct span key)
+{
+	struct span name;
+	size_t at = 0, i;
+
+	do {
+		i = at;
+		at = part_end(key, &i, ".");
+		name = at == 0 ? no_span : trimmed(key, i, at);
+		if (name.n == 0)
+			return false;
+		if (name.p[0] == '"' || name.p[0] == '\'') {
+			if (string_end(name, 0) != name.n)
+				return false;
+			continue;
+		}
+		for (i = 0; i < name.n; i++)
+			if (!isalnum((unsigned char)name.p[i]) &&
+			    name.p[i] != '_' && name.p[i] != '-')
+				return false;
+	} while (at++ < key.n);
+	return true;
+}
+
+/* Could it be a value? What is in brackets is not looked at. */
+static bool
+is_value(struct span value)
+{
+	static const char *const words[] = { "true", "false", "inf", "nan" };
+	const char *numbers = "+-0123456789";
+	size_t i;
+
+	if (value.n == 0)
+		return false;
+	if (value.p[0] == '"' || value.p[0] == '\'')
+		return string_end(value, 0) == value.n;
+	if (value.p[0] == '[' || value.p[0] == '{')
+		return value.p[value.n - 1] == (value.p[0] == '[' ? ']' : '}');
+	for (i = 0; i < sizeof words / sizeof words[0]; i++)
+		if (span_is(value, words[i]))
+			return true;
+	return strchr(numbers, value.p[0]) != NULL;
+}
+
 /* Reads the next statement. Returns 1, 0 at the end, or -1 at what is broken;
  * *at is then its place. */
 static int
@@ -149,16 +210,23 @@ next(struct span text, size_t *at, struct statement *s)
 		if (end == 0 || end == text.n || text.p[end] != ']')
 			return -1;
 		s->key = trimmed(text, start, end);
+		if (!is_key(is_list(s->key, '[', ']') ? inside(s->key) :
+							s->key))
+			return -1;
 	} else {
 		end = part_end(text, at, "=#");
 		if (end == 0 || end == text.n || text.p[end] != '=')
 			return -1;
 		s->key = trimmed(text, start, end);
+		if (!is_key(s->key))
+			return -1;
 		*at = start = end + 1;
 		end = part_end(text, at, "#");
 		if (end == 0)
 			return -1;
 		s->value = trimmed(text, start, end);
+		if (!is_value(s->value))
+			return -1;
 	}
 	end = line_end(text, end);
 	*at = s->to = end + (end < text.n);
@@ -202,7 +270,7 @@ text_of(struct span value)
 static bool
 next_item(struct span list, size_t *at, struct span *item)
 {
-	struct span in = { list.p + 1, list.n - 2 };
+	struct span in = inside(list);
 	size_t end;
 
 	*at = skip(in, *at);
@@ -216,13 +284,6 @@ next_item(struct span list, size_t *at, struct span *item)
 	*item = trimmed(in, *at, end);
 	*at = end;
 	return item->n > 0;
-}
-
-static bool
-is_list(struct span value, char open, char close)
-{
-	return value.n >= 2 && value.p[0] == open &&
-	    value.p[value.n - 1] == close;
 }
 
 /* --- what an entry is made of --- */

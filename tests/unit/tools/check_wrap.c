@@ -574,6 +574,18 @@ static const struct {
 	{ "a = '''\n", "[line 1, column 5" },
 	{ "\n  what\n", "[line 2, column 3" },
 	{ "[a\n", "[line 1, column 2" },
+	{ "export A=1\n", "[line 1, column 1" },
+	{ "a..b = 1\n", "[line 1, column 1" },
+	{ "a/b = 1\n", "[line 1, column 1" },
+	{ "\"a\"b = 1\n", "[line 1, column 1" },
+	{ "= 1\n", "[line 1, column 1" },
+	{ "a = /b\n", "[line 1, column 4" },
+	{ "a =\nb = 1\n", "[line 1, column 4" },
+	{ "[a b]\n", "[line 1, column 2" },
+	{ "[[a]\n", "[line 1, column 2" },
+	{ "[[ a . \"b c\" ]]\n'd e'.f-1_ = +1\ng = 1979-05-27 07:32:00\n"
+	  "h = inf\ni = true\nj = .5\n",
+	    "[line 6, column 4" },
 };
 
 START_TEST(table)
