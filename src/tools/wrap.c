@@ -205,13 +205,31 @@ wrap_file(struct wrap *w, const char *path)
 	user_file_free(&f);
 }
 
+/* Only what wrap could have read before is put back. */
+static int
+is_config(const char *path, struct span text, void *arg, char **why)
+{
+	struct wrap_plan p = { 0 };
+	int rc = -1;
+
+	if (wrap_hosts_format(path) == WRAP_BY_HAND)
+		*why = xstrdup("wrap changes no files of this format");
+	else if (span_trim(text, " \t\r\n").n == 0)
+		*why = xstrdup("it is empty");
+	else
+		rc = make_plan(arg, &p, path, text, why);
+	wrap_plan_free(&p);
+	return rc;
+}
+
 static void
 restore_file(struct wrap *w, const char *path)
 {
 	char *why = NULL;
 
 	w->files++;
-	if (user_file_restore(path, BOUND_WRAP_FILE_BYTES, &why) < 0)
+	if (user_file_restore(path, BOUND_WRAP_FILE_BYTES, is_config, w, &why) <
+	    0)
 		fail(w, path, why);
 	else
 		printf("%s: is as it was before; the backup has what it was "

@@ -327,6 +327,42 @@ class Command(Base):
         self.assertEqual(os.listdir(os.path.dirname(real)), ["cursor.json"])
         self.assertEqual(self.get(link + ".mcpsplice-backup"), self.TEXT)
 
+    def test_links_are_restored(self):
+        real = self.put("dotfiles/cursor.json", self.TEXT)
+        link = os.path.join(self.home, "mcp.json")
+        os.symlink("dotfiles/cursor.json", link)
+        self.wrap("--write", link)
+        self.wrap("--restore", link)
+        self.assertTrue(os.path.islink(link))
+        self.assertEqual(self.get(real), self.TEXT)
+
+    def test_what_is_not_restored(self):
+        """Only a configuration replaces a file, and behind a link only a
+        configuration is replaced."""
+        for name, backup in (("c.json", "alias ls=evil\n"), ("d.json", ""),
+                             ("e.json", " \r\n"), ("f.json", '{"a": '),
+                             ("g.toml", "alias ls=evil\n"),
+                             ("h.toml", "PATH=/tmp\n"), ("i.yaml", "a: 1\n"),
+                             ("j", self.TEXT)):
+            with self.subTest(name):
+                path = self.put(name, "now")
+                self.put(name + ".mcpsplice-backup", backup)
+                out = self.wrap("--restore", path, status=1)
+                self.assertIn(path + ".mcpsplice-backup cannot be used", out)
+                self.assertEqual(self.get(path), "now")
+                self.assertEqual(self.get(path + ".mcpsplice-backup"), backup)
+        for name, text in (("k.json", "secret"), ("l.json", ""),
+                           ("m.toml", "export A=secret\n")):
+            with self.subTest(name):
+                victim = self.put("victim", text)
+                path = os.path.join(self.home, name)
+                os.symlink("victim", path)
+                self.put(name + ".mcpsplice-backup", "{}" if name[-1] == "n"
+                         else "a = 1\n")
+                self.assertIn(victim + ", which is not replaced",
+                              self.wrap("--restore", path, status=1))
+                self.assertEqual(self.get(victim), text)
+
     def test_a_hard_link(self):
         path = self.put("c.json", self.TEXT)
         os.link(path, path + "2")

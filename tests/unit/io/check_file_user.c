@@ -6,8 +6,10 @@
 
 #include "io/file.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,6 +18,7 @@
 #include "unit/unit.h"
 
 #define MAX 1000
+#define NOBODY 54321 /* of home_apart */
 
 static struct user_file f;
 static char *why;
@@ -49,6 +52,24 @@ static void
 take(const char *name)
 {
 	ck_assert_int_eq(user_file_read(&f, home_path(name), MAX, &why), 0);
+}
+
+/* Takes any text that begins like the two of these tests. */
+static int
+is_text(const char *path, struct span text, void *arg, char **reason)
+{
+	(void)path;
+	(void)arg;
+	if (text.n > 0 && text.p[0] != '!')
+		return 0;
+	*reason = xstrdup("it is broken");
+	return -1;
+}
+
+static int
+restore(const char *name)
+{
+	return user_file_restore(home_path(name), MAX, is_text, NULL, &why);
 }
 
 START_TEST(is_replaced_whole)
@@ -103,7 +124,7 @@ START_TEST(behind_links)
 	ck_assert_uint_eq(home_count("dots"), 1);
 	ck_assert(home_is("l2.mcpsplice-backup", "old"));
 	user_file_free(&f);
-	ck_assert_int_eq(user_file_restore(home_path("l2"), MAX, &why), 0);
+	ck_assert_int_eq(restore("l2"), 0);
 	ck_assert(home_is("dots/b", "old"));
 	ck_assert(home_is("l2.mcpsplice-backup", "new"));
 }
@@ -168,7 +189,7 @@ keep(const char *name)
 
 START_TEST(backups)
 {
-	refused(user_file_restore(home_path("a.json"), MAX, &why), "no backup");
+	refused(restore("a.json"), "no backup");
 	keep("a.json.mcpsplice-backup");
 	keep("a.json.mcpsplice-backup");
 	home_puts("a.json", "second");
@@ -178,9 +199,145 @@ START_TEST(backups)
 	ck_assert(home_is("a.json.mcpsplice-backup", "old"));
 	ck_assert(home_is("a.json.mcpsplice-backup.2", "second"));
 	home_puts("a.json", "now");
-	ck_assert_int_eq(user_file_restore(home_path("a.json"), MAX, &why), 0);
+	ck_assert_int_eq(restore("a.json"), 0);
 	ck_assert(home_is("a.json", "old"));
 	ck_assert(home_is("a.json.mcpsplice-backup.3", "now"));
+}
+END_TEST
+
+/* What has the name of a backup, but is none. Nothing goes through it. */
+#define BACKUP "a.json.mcpsplice-backup"
+
+static const struct {
+	const char *kind, *why;
+} no_backups[] = {
+	{ "link", "symbolic link" },
+	{ "link to the file", "symbolic link" },
+	{ "link to nothing", "symbolic link" },
+	{ "second name", "hard link" },
+	{ "other user", "another user" },
+	{ "pipe", "no regular file" },
+	{ "folder", "no regular file" },
+	{ "broken", "it is broken" },
+};
+
+static bool
+put_backup(const char *kind)
+{
+	const char *name = home_path(BACKUP);
+
+	home_puts("victim", "safe");
+	if (strcmp(kind, "link") == 0)
+		return symlink("victim", name) == 0;
+	if (strcmp(kind, "link to the file") == 0)
+		return symlink("a.json", name) == 0;
+	if (strcmp(kind, "link to nothing") == 0)
+		return symlink("none", name) == 0;
+	if (strcmp(kind, "pipe") == 0)
+		return mkfifo(name, 0600) == 0;
+	if (strcmp(kind, "folder") == 0)
+		return mkdir(name, 0700) == 0;
+	if (strcmp(kind, "second name") == 0)
+		return link(home_path("victim"), name) == 0;
+	home_puts(BACKUP, strcmp(kind, "broken") == 0 ? "!" : "safe");
+	return strcmp(kind, "broken") == 0 ||
+	    (geteuid() == 0 && chown(name, 1, 1) == 0);
+}
+
+START_TEST(no_backup)
+{
+	struct stat before, after;
+
+	if (!put_backup(no_backups[_i].kind))
+		return; /* only root can give a file away */
+	ck_assert_int_eq(lstat(home_path(BACKUP), &before), 0);
+	refused(restore("a.json"), no_backups[_i].why);
+	refused(restore("a.json"), home_path(BACKUP));
+	ck_assert_uint_eq(home_count("."), 3);
+	keep(BACKUP ".2");
+	ck_assert(home_is("a.json", "old"));
+	ck_assert(home_is(BACKUP ".2", "old"));
+	ck_assert(home_is("victim", "safe"));
+	ck_assert_int_eq(lstat(home_path(BACKUP), &after), 0);
+	ck_assert_uint_eq(before.st_ino, after.st_ino);
+	ck_assert_uint_eq(before.st_mode, after.st_mode);
+}
+END_TEST
+
+START_TEST(backup_of_any_mode)
+{
+	home_puts(BACKUP, "before");
+	ck_assert_int_eq(chmod(home_path(BACKUP), 0400), 0);
+	ck_assert_int_eq(restore("a.json"), 0);
+	ck_assert(home_is("a.json", "before"));
+	ck_assert(home_is(BACKUP, "old"));
+	ck_assert_uint_eq(home_count("."), 2);
+}
+END_TEST
+
+/* A link that somebody made leads to a file that is no configuration. */
+START_TEST(link_to_another_file)
+{
+	home_puts("victim", "!secret");
+	ck_assert_int_eq(symlink("victim", home_path("b.json")), 0);
+	home_puts("b.json.mcpsplice-backup", "planted");
+	refused(restore("b.json"), "it is broken");
+	ck_assert(home_is("victim", "!secret"));
+	ck_assert(home_is("b.json.mcpsplice-backup", "planted"));
+}
+END_TEST
+
+static bool
+stays(void)
+{
+	char *reason = NULL;
+	bool is = user_file_restore(home_path("a.json"), MAX, is_text, NULL,
+		      &reason) < 0 &&
+	    strstr(reason, "another user") == NULL;
+
+	free(reason);
+	return is;
+}
+
+/* Neither content is lost where nothing can be written. */
+START_TEST(folder_is_read_only)
+{
+	home_puts(BACKUP, "before");
+	if (geteuid() == 0) {
+		ck_assert_int_eq(chown(home_path("a.json"), NOBODY, (gid_t)-1),
+		    0);
+		ck_assert_int_eq(chown(home_path(BACKUP), NOBODY, (gid_t)-1),
+		    0);
+	}
+	ck_assert_int_eq(chmod(home_path("."), 0555), 0);
+	ck_assert(home_apart(stays, true));
+	ck_assert_int_eq(chmod(home_path("."), 0700), 0);
+	ck_assert(home_is("a.json", "old"));
+	ck_assert(home_is(BACKUP, "before"));
+	ck_assert_uint_eq(home_count("."), 2);
+}
+END_TEST
+
+static bool
+stays_on_a_full_disk(void)
+{
+	struct rlimit bytes = { 4, 4 };
+
+	signal(SIGXFSZ, SIG_IGN);
+	return setrlimit(RLIMIT_FSIZE, &bytes) == 0 && stays();
+}
+
+/* The first of the two files can be written, the second cannot; or none. */
+START_TEST(disk_is_full)
+{
+	static const char *const texts[] = { "now", "now it is long" };
+
+	home_puts("a.json", texts[_i]);
+	home_puts(BACKUP, "before");
+	ck_assert(home_apart(stays_on_a_full_disk, false));
+	ck_assert(home_is("a.json", texts[_i]));
+	ck_assert(home_is(BACKUP, "before"));
+	ck_assert_uint_eq(home_count("."), 2);
 }
 END_TEST
 
@@ -216,6 +373,12 @@ main(void)
 	tcase_add_test(t, read_only);
 	tcase_add_test(t, second_name);
 	tcase_add_test(t, backups);
+	tcase_add_loop_test(t, no_backup, 0,
+	    sizeof no_backups / sizeof no_backups[0]);
+	tcase_add_test(t, backup_of_any_mode);
+	tcase_add_test(t, link_to_another_file);
+	tcase_add_test(t, folder_is_read_only);
+	tcase_add_loop_test(t, disk_is_full, 0, 2);
 	tcase_add_test(t, many_backups);
 	suite_add_tcase(s, t);
 	return unit_run(s);

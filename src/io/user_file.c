@@ -1,0 +1,364 @@
+/*
+ * New content goes to a temporary file in the folder of the old one, which it
+ * replaces by its name. There is no lock that all programs would take, so the
+ * old content is read once more right before.
+ */
+#include "config.h"
+
+#include "io/user_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/bounds.h"
+#include "io/file.h"
+#include "io/loop.h"
+
+#define BACKUP ".mcpsplice-backup"
+
+static int
+failed(char **why)
+{
+	*why = xstrdup(strerror(errno));
+	return -1;
+}
+
+static int
+refused(const char *text, char **why)
+{
+	*why = xstrdup(text);
+	return -1;
+}
+
+/* Reads the file at target, which is no link. O_NONBLOCK: the name may belong
+ * to a pipe. */
+static int
+read_content(const char *target, size_t max, struct stat *st, struct buf *out,
+    char **why)
+{
+	int fd = open(target,
+	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int rc;
+
+	if (fd < 0)
+		return failed(why);
+	if (fstat(fd, st) < 0)
+		rc = failed(why);
+	else if (!S_ISREG(st->st_mode))
+		rc = refused("it is no regular file", why);
+	else if (file_get(fd, max, out) < 0)
+		rc = failed(why);
+	else
+		rc = 0;
+	file_close(fd);
+	return rc;
+}
+
+int
+user_file_read(struct user_file *f, const char *path, size_t max, char **why)
+{
+	*f = (struct user_file){ .path = xstrdup(path) };
+	f->target = realpath(path, NULL);
+	if (f->target == NULL)
+		return failed(why);
+	return read_content(f->target, max, &f->stat, &f->text, why);
+}
+
+void
+user_file_free(struct user_file *f)
+{
+	free(f->path);
+	free(f->target);
+	buf_wipe(&f->text);
+}
+
+/* Is it a file with one name, of this user? */
+static int
+check_kind(const struct stat *st, char **why)
+{
+	if (S_ISLNK(st->st_mode))
+		return refused("it is a symbolic link", why);
+	if (!S_ISREG(st->st_mode))
+		return refused("it is no regular file", why);
+	if (st->st_uid != geteuid())
+		return refused("it belongs to another user", why);
+	if (st->st_nlink > 1)
+		return refused("it has another name (a hard link), which "
+			       "would keep the old content",
+		    why);
+	return 0;
+}
+
+/* May it be replaced by another file of this user? */
+static int
+check_owner(const struct user_file *f, char **why)
+{
+	if (check_kind(&f->stat, why) < 0)
+		return -1;
+	if (access(f->target, W_OK) < 0)
+		return failed(why);
+	return 0;
+}
+
+static int
+check_unchanged(const struct user_file *f, char **why)
+{
+	struct buf now;
+	struct stat st;
+	int rc;
+
+	buf_init(&now, 0);
+	rc = read_content(f->target, f->text.n, &st, &now, why);
+	if (rc < 0 || !span_eq(buf_span(&now), buf_span(&f->text))) {
+		free(*why);
+		rc = refused("another program has changed it meanwhile; try "
+			     "again",
+		    why);
+	}
+	buf_wipe(&now);
+	return rc;
+}
+
+/* Gives a new file the group and the mode of the old one. Where it cannot have
+ * that group, no group gets rights. */
+static int
+take_mode(int fd, const struct stat *old)
+{
+	mode_t mode = old->st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -1;
+	if (st.st_gid != old->st_gid && fchown(fd, (uid_t)-1, old->st_gid) < 0)
+		mode &= ~(mode_t)S_IRWXG;
+	return fchmod(fd, mode);
+}
+
+/* Makes a file with this content. name is not there yet. */
+static int
+make_file(const char *name, struct span text, const struct stat *like)
+{
+	int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+	    S_IRUSR | S_IWUSR);
+
+	if (fd < 0)
+		return -1;
+	if (take_mode(fd, like) < 0 || file_put(fd, text) < 0 ||
+	    (fsync(fd) < 0 && errno != EINVAL)) {
+		file_close(fd);
+	} else if (close(fd) == 0 || errno == EINTR) {
+		return 0;
+	}
+	unlink(name);
+	return -1;
+}
+
+static int
+replace(const struct user_file *f, const char *temp, struct span text,
+    char **why)
+{
+	if (make_file(temp, text, &f->stat) < 0)
+		return failed(why);
+	if (check_unchanged(f, why) == 0) {
+		if (rename(temp, f->target) == 0)
+			return 0;
+		(void)failed(why);
+	}
+	unlink(temp);
+	return -1;
+}
+
+int
+user_file_write(const struct user_file *f, struct span text, char **why)
+{
+	uint64_t r;
+	char *temp;
+	int rc;
+
+	if (check_owner(f, why) < 0)
+		return -1;
+	if (loop_random(&r, sizeof r) < 0)
+		return refused("the system gives no random bytes", why);
+	temp = xasprintf("%s.new-%016" PRIx64, f->target, r);
+	rc = replace(f, temp, text, why);
+	free(temp);
+	return rc;
+}
+
+/* --- backups --- */
+
+static char *
+backup_name(const char *path, unsigned i)
+{
+	return i == 1 ? xasprintf("%s" BACKUP, path) :
+			xasprintf("%s" BACKUP ".%u", path, i);
+}
+
+/* Returns how many backups there are. */
+static unsigned
+count(const char *path)
+{
+	unsigned i;
+	struct stat st;
+	char *name;
+	bool there = true;
+
+	for (i = 0; there && i < BOUND_WRAP_BACKUPS; i += there) {
+		name = backup_name(path, i + 1);
+		there = lstat(name, &st) == 0;
+		free(name);
+	}
+	return i;
+}
+
+char *
+user_file_backup(const char *path)
+{
+	unsigned n = count(path);
+
+	return n == 0 ? NULL : backup_name(path, n);
+}
+
+/* Like user_file_read. Anybody who can write to the folder, or who wrote the
+ * archive or the repository that it came from, could have put a link or a pipe
+ * there, so what it is counts before it is opened. */
+static int
+read_backup(struct user_file *f, const char *name, size_t max, char **why)
+{
+	*f = (struct user_file){ .path = xstrdup(name),
+		.target = xstrdup(name) };
+	if (lstat(name, &f->stat) < 0)
+		return failed(why);
+	if (check_kind(&f->stat, why) < 0 ||
+	    read_content(name, max, &f->stat, &f->text, why) < 0)
+		return -1;
+	return check_kind(&f->stat, why);
+}
+
+/* Has the backup of this name the same content? */
+static bool
+is_same(const char *name, const struct user_file *f)
+{
+	struct user_file other;
+	char *why = NULL;
+	bool same = read_backup(&other, name, f->text.n, &why) == 0 &&
+	    span_eq(buf_span(&other.text), buf_span(&f->text));
+
+	user_file_free(&other);
+	free(why);
+	return same;
+}
+
+/* Makes a backup that is the newest. Returns its path, or NULL with *why. */
+static char *
+add_backup(const struct user_file *f, unsigned n, char **why)
+{
+	char *name = backup_name(f->path, n + 1);
+
+	if (make_file(name, buf_span(&f->text), &f->stat) == 0)
+		return name;
+	*why = xasprintf("its backup %s cannot be written: %s", name,
+	    strerror(errno));
+	free(name);
+	return NULL;
+}
+
+char *
+user_file_keep(const struct user_file *f, char **why)
+{
+	unsigned n = count(f->path);
+	char *name;
+
+	if (check_owner(f, why) < 0)
+		return NULL;
+	name = backup_name(f->path, n);
+	if (n > 0 && is_same(name, f))
+		return name;
+	free(name);
+	if (n < BOUND_WRAP_BACKUPS)
+		return add_backup(f, n, why);
+	*why = xstrdup("it has too many backups; remove them");
+	return NULL;
+}
+
+static int
+read_usable(struct user_file *old, const char *name, size_t max,
+    const char *path, user_file_check *check, void *arg, char **why)
+{
+	char *reason = NULL;
+
+	if (read_backup(old, name, max, &reason) == 0 &&
+	    check(path, buf_span(&old->text), arg, &reason) == 0)
+		return 0;
+	*why = xasprintf("its backup %s cannot be used: %s", name, reason);
+	free(reason);
+	return -1;
+}
+
+/* A link may lead anywhere: what it leads to is replaced only if it is such a
+ * configuration. */
+static int
+check_link(const struct user_file *f, user_file_check *check, void *arg,
+    char **why)
+{
+	struct stat st;
+	char *reason = NULL;
+
+	if (lstat(f->path, &st) < 0)
+		return failed(why);
+	if (!S_ISLNK(st.st_mode) ||
+	    check(f->path, buf_span(&f->text), arg, &reason) == 0)
+		return 0;
+	*why = xasprintf("it leads to %s, which is not replaced: %s", f->target,
+	    reason);
+	free(reason);
+	return -1;
+}
+
+/* Exchanges the contents. Each is in a file at each moment: what is there now
+ * becomes one more backup, which at last takes the place of the old one. If
+ * that fails, it stays what it is, the newest. */
+static int
+exchange(const struct user_file *now, const struct user_file *old, char **why)
+{
+	char *kept;
+	int rc;
+
+	if (span_eq(buf_span(&now->text), buf_span(&old->text)))
+		return 0;
+	kept = add_backup(now, count(now->path), why);
+	if (kept == NULL)
+		return -1;
+	rc = user_file_write(now, buf_span(&old->text), why);
+	if (rc < 0)
+		unlink(kept);
+	else if (is_same(old->path, old))
+		(void)rename(kept, old->path);
+	free(kept);
+	return rc;
+}
+
+int
+user_file_restore(const char *path, size_t max, user_file_check *check,
+    void *arg, char **why)
+{
+	struct user_file now, old = { 0 };
+	char *name = user_file_backup(path);
+	int rc = -1;
+
+	if (name == NULL)
+		return refused("it has no backup", why);
+	if (user_file_read(&now, path, max, why) == 0 &&
+	    check_owner(&now, why) == 0 &&
+	    check_link(&now, check, arg, why) == 0 &&
+	    read_usable(&old, name, max, path, check, arg, why) == 0)
+		rc = exchange(&now, &old, why);
+	user_file_free(&now);
+	user_file_free(&old);
+	free(name);
+	return rc;
+}
