@@ -518,6 +518,9 @@ BOUND(NOTE_FOREIGN_MS, 7, DAY, "age of a note of another profile",
 BOUND(WRAP_FILE_BYTES, 64, MIB, "a file that wrap is to change",
     "It is not read.")
 BOUND(WRAP_DEPTH, 128, COUNT, "depth of its JSON", "It is not read.")
+BOUND(WRAP_ENTRIES, 20000, COUNT, "servers in it", "It does not change.")
+BOUND(WRAP_WSLENV_BYTES, 32, KIB, "WSLENV for one of them",
+    "The server is left alone.")
 BOUND(WRAP_BACKUPS, 999, COUNT, "backups of one file",
     "The file does not change.")
 BOUND(PENDING_BYTES, 64, KIB, "the file of an unfinished login",

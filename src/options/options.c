@@ -104,9 +104,9 @@ read_environment(struct loader *l)
 	const struct option_row *row;
 	const char *value;
 	char *name;
-	size_t i;
+	size_t i, n = l->from->variables == NULL ? 0 : option_table_rows;
 
-	for (i = 0; i < option_table_rows; i++) {
+	for (i = 0; i < n; i++) {
 		row = &option_table[i];
 		if ((row->flags & (OPTION_HIDDEN | OPTION_ARGV_ONLY)) != 0)
 			continue;

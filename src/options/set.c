@@ -448,16 +448,16 @@ list_drop(struct strings *list, struct option_origin *origin, size_t at)
 	    (origin->n - at) * sizeof *origin->from);
 }
 
-/* Removes headers with the name of line and less weight. */
+/* Removes headers with the name of line and less weight, which are in front. */
 static void
 drop_lighter(struct strings *list, struct option_origin *origin,
     const char *line, enum option_weight weight)
 {
 	size_t n = strcspn(line, ": \t"), i = 0;
 
-	while (line[0] != '@' && i < list->n) {
-		if (origin->from[i].weight < weight &&
-		    strncasecmp(list->list[i], line, n) == 0 &&
+	while (line[0] != '@' && i < list->n &&
+	    origin->from[i].weight < weight) {
+		if (strncasecmp(list->list[i], line, n) == 0 &&
 		    strcspn(list->list[i], ": \t") == n)
 			list_drop(list, origin, i);
 		else

@@ -17,27 +17,6 @@
 
 /* --- JSON as people write it --- */
 
-/* Returns the end of the comment at this place, or the place itself if there
- * is none, or one that is not closed. */
-static size_t
-comment_end(struct span text, size_t at)
-{
-	size_t i = at + 2;
-
-	if (at + 1 >= text.n || text.p[at] != '/')
-		return at;
-	if (text.p[at + 1] == '/') {
-		while (i < text.n && text.p[i] != '\n')
-			i++;
-		return i;
-	}
-	if (text.p[at + 1] == '*')
-		for (; i + 1 < text.n; i++)
-			if (text.p[i] == '*' && text.p[i + 1] == '/')
-				return i + 2;
-	return at;
-}
-
 /* Returns the first place from at on that is neither white space nor in a
  * comment; text.n if there is none. */
 static size_t
@@ -46,7 +25,8 @@ wrap_blank_skip(struct span text, size_t at)
 	size_t end;
 
 	while (at < text.n) {
-		end = is_space(text.p[at]) ? at + 1 : comment_end(text, at);
+		end = is_space(text.p[at]) ? at + 1 :
+					     wrap_comment_end(text, at);
 		if (end == at)
 			break;
 		at = end;
@@ -102,6 +82,8 @@ wrap_blank(struct buf *out, struct span text)
 			continue;
 		}
 		end = text.p[at] == '"' ? string_end(text, at) : at + 1;
+		if (text.p[at] == '/') /* no comment, so nothing more is JSON */
+			end = text.n;
 		if (text.p[at] == ',' && is_trailing(text, at, before))
 			add_blanks(out, 1);
 		else
@@ -131,11 +113,9 @@ struct entry {
 	struct span object; /* where its command and its environment stand */
 	struct member at;   /* the command, or the URL */
 	bool has_url;
-	bool one_list;      /* the command and its arguments are one list */
-	struct span list;   /* that list, or the one of the arguments */
-	struct span env;    /* p NULL: there is none */
-	struct span *items; /* of the list, without the quotes */
-	size_t n;
+	bool one_list;        /* the command and its arguments are one list */
+	struct span list;     /* that list, or the one of the arguments */
+	struct span env;      /* p NULL: there is none */
 	struct strings words; /* decoded: the command, then the items */
 };
 
@@ -162,55 +142,6 @@ member(struct span object, const char *name)
 		if (json_key_is(key, name))
 			found = (struct member){ key, value };
 	return found;
-}
-
-/* Decodes a string; NULL: it is none, or has a NUL. */
-static char *
-text_of(struct span string)
-{
-	struct buf b;
-
-	buf_init(&b, 0);
-	if (json_string(string, &b) == 0 && strlen(buf_str(&b)) == b.n)
-		return buf_take(&b);
-	buf_wipe(&b);
-	return NULL;
-}
-
-/* Returns the raw text between the quotes of a string. */
-static struct span
-inside(struct span string)
-{
-	return (struct span){ string.p + 1, string.n - 2 };
-}
-
-/* --- secrets --- */
-
-static void
-hide_all(struct file *f, struct span object)
-{
-	struct span key, value;
-	size_t at = 0;
-
-	while (json_next(object, &at, &key, &value))
-		if (json_kind(value) == '"')
-			wrap_plan_hide(f->plan, inside(value));
-}
-
-static void
-hide(struct entry *e, const struct wrap_start *s)
-{
-	static const char *const names[] = { "env", "environment", "headers" };
-	size_t i;
-
-	for (i = 0; i < sizeof names / sizeof names[0]; i++)
-		hide_all(e->file, json_get(e->self.value, names[i]));
-	hide_all(e->file, e->env);
-	wrap_plan_hide_words(e->file->plan, e->items, e->n);
-	wrap_start_hide(s, e->file->plan);
-	if (e->has_url)
-		wrap_plan_hide_word(e->file->plan, no_span,
-		    inside(e->at.value));
 }
 
 /* --- what is written --- */
@@ -328,7 +259,6 @@ write_start(struct entry *e, const struct wrap_start *s)
 	}
 	replace(f, old, &text);
 	buf_wipe(&args);
-	hide(e, s);
 	wrap_plan_place(f->plan, e->self.key, start_of(f, e->self.key) - 1,
 	    end_of(f, e->self.value));
 }
@@ -345,11 +275,9 @@ read_items(struct entry *e)
 
 	while (json_kind(e->list) == '[' &&
 	    json_next(e->list, &at, &key, &value)) {
-		text = text_of(value);
+		text = wrap_string(value);
 		if (text == NULL)
 			return false;
-		e->items = xrealloc(e->items, (e->n + 1) * sizeof *e->items);
-		e->items[e->n++] = inside(value);
 		strings_add(&e->words, text);
 	}
 	return true;
@@ -361,7 +289,7 @@ command_line(struct entry *e, struct wrap_start *s)
 	char *text;
 
 	if (!e->one_list) {
-		text = text_of(e->at.value);
+		text = wrap_string(e->at.value);
 		if (text == NULL)
 			return;
 		strings_add(&e->words, text);
@@ -409,7 +337,7 @@ read_url(struct entry *e, struct span headers, struct wrap_start *s)
 {
 	struct span key, value;
 	const char *dollars;
-	char *name, *text = text_of(e->at.value), *why = NULL;
+	char *name, *text = wrap_string(e->at.value), *why = NULL;
 	bool windows = e->file->plan->windows;
 	size_t at = 0;
 
@@ -420,8 +348,8 @@ read_url(struct entry *e, struct span headers, struct wrap_start *s)
 		wrap_start_url(s, text, e->file->self, windows);
 	string_wipe(&text);
 	while (why == NULL && json_next(headers, &at, &key, &value)) {
-		name = text_of((struct span){ key.p - 1, key.n + 2 });
-		text = text_of(value);
+		name = wrap_string((struct span){ key.p - 1, key.n + 2 });
+		text = wrap_string(value);
 		dollars = text == NULL ? NULL :
 					 wrap_words_dollars(span_of(text));
 		if (name == NULL || text == NULL)
@@ -568,7 +496,6 @@ read_entry(struct file *f, struct span key, struct span value)
 		command_line(&e, &s);
 	wrap_start_free(&s);
 	strings_free(&e.words);
-	free(e.items);
 }
 
 /* Follows the names to the objects that hold entries; "*" is any name. */
@@ -584,7 +511,8 @@ walk(struct file *f, struct span object, const char *const *names)
 	}
 	if (json_kind(object) != '{')
 		return;
-	while (json_next(object, &at, &key, &value))
+	while (f->plan->entries <= BOUND_WRAP_ENTRIES &&
+	    json_next(object, &at, &key, &value))
 		if (names[0] != NULL)
 			walk(f, value, names + 1);
 		else if (json_kind(value) == '{')
@@ -634,5 +562,5 @@ wrap_json(struct wrap_plan *p, struct span text, const char *self, char **why)
 		for (i = 0; i < sizeof places / sizeof places[0]; i++)
 			walk(&f, root, places[i]);
 	buf_wipe(&blank);
-	return status == JSON_OK ? 0 : -1;
+	return status == JSON_OK ? wrap_plan_count(p, why) : -1;
 }

@@ -5,19 +5,14 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "base/codec.h"
-#include "options/set.h"
-#include "options/table.h"
-
-/* Shorter texts, such as "true", are no secrets, and would be found in other
- * words. */
-#define SECRET_MIN 6
 
 void
 wrap_plan_edit(struct wrap_plan *p, size_t from, size_t to, char *text)
 {
 	p->edits = xrealloc(p->edits, (p->n_edits + 1) * sizeof *p->edits);
-	p->edits[p->n_edits++] = (struct wrap_edit){ from, to, text };
+	p->edits[p->n_edits++] = (struct wrap_edit){ from, to, 0, text };
 }
 
 static char *
@@ -38,6 +33,15 @@ wrap_plan_place(struct wrap_plan *p, struct span name, size_t from, size_t to)
 		to };
 }
 
+int
+wrap_plan_count(const struct wrap_plan *p, char **why)
+{
+	if (p->entries <= BOUND_WRAP_ENTRIES)
+		return 0;
+	*why = xasprintf("it has more than %d servers", BOUND_WRAP_ENTRIES);
+	return -1;
+}
+
 void
 wrap_plan_leave(struct wrap_plan *p, struct span name, char *why)
 {
@@ -47,69 +51,6 @@ wrap_plan_leave(struct wrap_plan *p, struct span name, char *why)
 	    xasprintf("\"%s\" is left alone: %s", shown, why));
 	free(shown);
 	free(why);
-}
-
-/* --- secrets --- */
-
-void
-wrap_plan_hide(struct wrap_plan *p, struct span secret)
-{
-	secret = span_trim(secret, " \t");
-	if (secret.n >= SECRET_MIN && span_find(secret, "${") == NULL)
-		strings_add(&p->secrets, xstrndup(secret.p, secret.n));
-}
-
-/* Returns the option that a word is, without its value; NULL: none. */
-static const struct option_row *
-option_of(struct span word)
-{
-	bool off;
-
-	if (span_is(word, "-H") || span_is(word, "--headers"))
-		return option_table_named("header");
-	if (word.n < 3 || memcmp(word.p, "--", 2) != 0)
-		return NULL;
-	word = (struct span){ word.p + 2, word.n - 2 };
-	return option_table_find(span_take(&word, '='), &off);
-}
-
-void
-wrap_plan_hide_word(struct wrap_plan *p, struct span before, struct span word)
-{
-	const struct option_row *row = option_of(word);
-	struct span value = word;
-
-	if (row != NULL)
-		(void)span_take(&value, '=');
-	else
-		row = option_of(before);
-	if (row == NULL || row->kind == OPTION_HEADER) {
-		(void)span_take(&value, row == NULL ? '?' : ':');
-		wrap_plan_hide(p, value);
-	} else if ((row->flags & OPTION_SECRET) != 0) {
-		wrap_plan_hide(p, value);
-	}
-}
-
-/* Is it "-H NAME", which mcp-proxy follows with the value? */
-static bool
-names_header(struct span option, struct span name)
-{
-	return (span_is(option, "-H") || span_is(option, "--headers")) &&
-	    span_find(name, ":") == NULL;
-}
-
-void
-wrap_plan_hide_words(struct wrap_plan *p, const struct span *words, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		wrap_plan_hide_word(p, i > 0 ? words[i - 1] : no_span,
-		    words[i]);
-		if (i > 1 && names_header(words[i - 2], words[i - 1]))
-			wrap_plan_hide(p, words[i]);
-	}
 }
 
 /* --- the new text --- */
@@ -134,6 +75,7 @@ wrap_plan_apply(struct wrap_plan *p, struct span text, struct buf *out)
 	for (i = 0; i < p->n_edits; i++) {
 		buf_add(out, text.p + at, p->edits[i].from - at);
 		buf_adds(out, p->edits[i].text);
+		p->edits[i].end = out->n;
 		at = p->edits[i].to;
 	}
 	buf_add(out, text.p + at, text.n - at);
@@ -144,12 +86,17 @@ wrap_plan_apply(struct wrap_plan *p, struct span text, struct buf *out)
 static size_t
 moved(const struct wrap_plan *p, size_t at)
 {
-	size_t i, to = at;
+	size_t low = 0, high = p->n_edits, middle;
 
-	for (i = 0; i < p->n_edits && p->edits[i].to <= at; i++)
-		to = to - (p->edits[i].to - p->edits[i].from) +
-		    strlen(p->edits[i].text);
-	return to;
+	while (low < high) { /* the edits before low are before the place */
+		middle = low + (high - low) / 2;
+		if (p->edits[middle].to <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low == 0 ? at :
+			  p->edits[low - 1].end + at - p->edits[low - 1].to;
 }
 
 void
@@ -168,28 +115,6 @@ wrap_plan_line(struct span text, size_t at, size_t *line, size_t *column)
 }
 
 /* --- the diff --- */
-
-/* Appends text without the secrets. */
-static void
-add_masked(const struct wrap_plan *p, struct span text, struct buf *out)
-{
-	const struct strings *s = &p->secrets;
-	size_t at, i, n, best;
-
-	for (at = 0; at < text.n; at += (best > 0) ? best : 1) {
-		best = 0;
-		for (i = 0; i < s->n; i++) {
-			n = strlen(s->list[i]);
-			if (n > best && n <= text.n - at &&
-			    memcmp(text.p + at, s->list[i], n) == 0)
-				best = n;
-		}
-		if (best > 0)
-			buf_adds(out, "(set)");
-		else
-			buf_addc(out, text.p[at]);
-	}
-}
 
 /* Appends text that is safe on a terminal; a tab stays a tab. */
 static void
@@ -273,30 +198,42 @@ line_start(struct span text, size_t from)
 	return at == 0 || text.p[at - 1] == '\n' ? at : from;
 }
 
+static int
+by_begin(const void *a, const void *b)
+{
+	const struct wrap_place *x = a, *y = b;
+
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
 void
-wrap_plan_diff(const struct wrap_plan *p, const char *path, struct span text,
+wrap_plan_diff(struct wrap_plan *p, const char *path, struct span text,
     struct span changed, struct buf *out)
 {
-	size_t i, from, line, column, begin;
+	size_t i, from, begin, line = 1, counted = 0;
+	const struct wrap_place *place;
 	struct buf old, new;
 
 	buf_init(&old, 0);
 	buf_init(&new, 0);
 	buf_addf(out, "--- %s\n+++ %s\n", path, path);
+	if (p->n_places > 0)
+		qsort(p->places, p->n_places, sizeof *p->places, by_begin);
 	for (i = 0; i < p->n_places; i++) {
-		from = line_start(text, p->places[i].from);
-		wrap_plan_line(text, from, &line, &column);
-		buf_addf(out, "@@ line %zu: %s @@\n", line, p->places[i].name);
+		place = &p->places[i];
+		from = line_start(text, place->from);
+		for (; counted < from; counted++)
+			line += text.p[counted] == '\n';
+		buf_addf(out, "@@ line %zu: %s @@\n", line, place->name);
 		buf_reset(&old);
 		buf_reset(&new);
-		add_masked(p,
-		    (struct span){ text.p + from, p->places[i].to - from },
-		    &old);
+		wrap_mask(&old,
+		    (struct span){ text.p + from, place->to - from }, p->toml);
 		begin = moved(p, from);
-		add_masked(p,
+		wrap_mask(&new,
 		    (struct span){
-			changed.p + begin, moved(p, p->places[i].to) - begin },
-		    &new);
+			changed.p + begin, moved(p, place->to) - begin },
+		    p->toml);
 		add_difference(out, buf_span(&old), buf_span(&new));
 	}
 	buf_wipe(&old);
@@ -315,6 +252,5 @@ wrap_plan_free(struct wrap_plan *p)
 	free(p->edits);
 	free(p->places);
 	strings_free(&p->notes);
-	strings_free(&p->secrets);
 	*p = (struct wrap_plan){ 0 };
 }

@@ -11,6 +11,7 @@
 /* The bytes from..to become text. */
 struct wrap_edit {
 	size_t from, to;
+	size_t end; /* of text, in the new text: wrap_plan_apply sets it */
 	char *text;
 };
 
@@ -21,15 +22,15 @@ struct wrap_place {
 };
 
 struct wrap_plan {
+	bool toml;
 	bool windows; /* the host runs on Windows: wsl.exe starts mcpsplice */
 	struct wrap_edit *edits; /* they do not overlap; in any order until
 				  * wrap_plan_apply */
 	size_t n_edits;
 	struct wrap_place *places;
 	size_t n_places;
-	size_t entries;         /* all that the file has */
-	struct strings notes;   /* lines for the user */
-	struct strings secrets; /* texts of the file that no diff shows */
+	size_t entries;       /* all that the file has */
+	struct strings notes; /* lines for the user */
 };
 
 /* Adds an edit, which takes over text. */
@@ -37,28 +38,39 @@ void wrap_plan_edit(struct wrap_plan *p, size_t from, size_t to, char *text);
 /* Adds an entry that has edits. */
 void wrap_plan_place(struct wrap_plan *p, struct span name, size_t from,
     size_t to);
+/* Returns -1 with *why if the file has too many entries. */
+int wrap_plan_count(const struct wrap_plan *p, char **why);
 /* Adds the note that the entry is left alone; takes over why. */
 void wrap_plan_leave(struct wrap_plan *p, struct span name, char *why);
-/* Hides this text of the file, if it is long enough to be a secret and no
- * ${VAR}. */
-void wrap_plan_hide(struct wrap_plan *p, struct span secret);
-/* Hides what is secret in a word of a command line: before is the word in front
- * of it, or empty. Both are raw, as they stand in the file. */
-void wrap_plan_hide_word(struct wrap_plan *p, struct span before,
-    struct span word);
-/* Hides what is secret in all words of a command line. */
-void wrap_plan_hide_words(struct wrap_plan *p, const struct span *words,
-    size_t n);
 /* Appends the text with all edits done. */
 void wrap_plan_apply(struct wrap_plan *p, struct span text, struct buf *out);
 /* Appends a diff, with secrets as "(set)". changed is what wrap_plan_apply made
  * of text. */
-void wrap_plan_diff(const struct wrap_plan *p, const char *path,
-    struct span text, struct span changed, struct buf *out);
+void wrap_plan_diff(struct wrap_plan *p, const char *path, struct span text,
+    struct span changed, struct buf *out);
 void wrap_plan_free(struct wrap_plan *p);
 
 /* Finds line and column, from 1, of a place in text; columns count bytes. */
 void wrap_plan_line(struct span text, size_t at, size_t *line, size_t *column);
+
+/* --- what is shown --- */
+
+/* Appends entries of a file, without the values that may be secrets. */
+void wrap_mask(struct buf *out, struct span text, bool toml);
+/* Appends a line "Name: value" without its value, unless that is the name of a
+ * variable. */
+void wrap_mask_header(struct buf *out, struct span line);
+
+/* --- parts of JSON and TOML --- */
+
+/* Decodes a string of one line, owned by the caller; NULL: it is none, has a
+ * NUL, or an escape that is not JSON's. */
+char *wrap_string(struct span value);
+/* Returns the end of the string that begins here; 0: it has none. */
+size_t wrap_string_end(struct span text, size_t at);
+/* Returns the end of JSON's kinds of comments at this place, or the place itself
+ * if there is none, or one that is not closed. */
+size_t wrap_comment_end(struct span text, size_t at);
 
 /* --- the formats, each in a file of its own --- */
 

@@ -10,6 +10,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "base/codec.h"
 #include "core/wire/json.h"
 #include "tools/wrap_words.h"
@@ -40,31 +41,6 @@ struct file {
 };
 
 /* --- statements --- */
-
-/* Returns the end of the string that begins here; 0: it has none. */
-static size_t
-string_end(struct span text, size_t at)
-{
-	char quote = text.p[at];
-	bool three = at + 2 < text.n && text.p[at + 1] == quote &&
-	    text.p[at + 2] == quote;
-
-	for (at += three ? 3 : 1; at < text.n; at++) {
-		if (text.p[at] == '\\' && quote == '"')
-			at++;
-		else if (text.p[at] == '\n' && !three)
-			return 0;
-		else if (text.p[at] == quote && !three)
-			return at + 1;
-		else if (text.p[at] == quote && at + 2 < text.n &&
-		    text.p[at + 1] == quote && text.p[at + 2] == quote) {
-			for (at += 3; at < text.n && text.p[at] == quote;)
-				at++;
-			return at;
-		}
-	}
-	return 0;
-}
 
 static size_t
 line_end(struct span text, size_t at)
@@ -105,7 +81,7 @@ part_end(struct span text, size_t *at, const char *until)
 			if (depth == 0)
 				return i;
 		} else if (c == '"' || c == '\'') {
-			end = string_end(text, i);
+			end = wrap_string_end(text, i);
 			if (end == 0) {
 				*at = i;
 				return 0;
@@ -158,7 +134,7 @@ is_key(struct span key)
 		if (name.n == 0)
 			return false;
 		if (name.p[0] == '"' || name.p[0] == '\'') {
-			if (string_end(name, 0) != name.n)
+			if (wrap_string_end(name, 0) != name.n)
 				return false;
 			continue;
 		}
@@ -181,7 +157,7 @@ is_value(struct span value)
 	if (value.n == 0)
 		return false;
 	if (value.p[0] == '"' || value.p[0] == '\'')
-		return string_end(value, 0) == value.n;
+		return wrap_string_end(value, 0) == value.n;
 	if (value.p[0] == '[' || value.p[0] == '{')
 		return value.p[value.n - 1] == (value.p[0] == '[' ? ']' : '}');
 	for (i = 0; i < sizeof words / sizeof words[0]; i++)
@@ -245,27 +221,6 @@ bare(struct span key)
 	return key;
 }
 
-/* Decodes a string of one line; NULL: it is none, or has an escape that is not
- * JSON's. */
-static char *
-text_of(struct span value)
-{
-	struct buf b;
-
-	if (value.n < 2 || (value.n >= 3 && memcmp(value.p, "\"\"\"", 3) == 0))
-		return NULL;
-	if (value.p[0] == '\'' && value.p[value.n - 1] == '\'' &&
-	    value.p[1] != '\'')
-		return xstrndup(value.p + 1, value.n - 2);
-	buf_init(&b, 0);
-	if (value.p[0] == '"' &&
-	    json_check(value, 1, NULL, NULL, NULL) == JSON_OK &&
-	    json_string(value, &b) == 0)
-		return buf_take(&b);
-	buf_free(&b);
-	return NULL;
-}
-
 /* Steps through what stands between brackets. Returns false at the end. */
 static bool
 next_item(struct span list, size_t *at, struct span *item)
@@ -311,9 +266,9 @@ server_of(struct file *f, struct span name, const struct statement *at)
 	struct server *s;
 	size_t i;
 
-	for (i = 0; i < f->n; i++)
-		if (span_eq(f->servers[i].name, name))
-			return &f->servers[i];
+	for (i = f->n; i > 0; i--) /* most often it is the last */
+		if (span_eq(f->servers[i - 1].name, name))
+			return &f->servers[i - 1];
 	f->servers = xrealloc(f->servers, (f->n + 1) * sizeof *f->servers);
 	s = &f->servers[f->n++];
 	f->plan->entries++;
@@ -367,9 +322,9 @@ collect(struct file *f, size_t *at)
 	struct statement s;
 	struct span path = no_span, name = no_span, below = no_span;
 	bool inside = false;
-	int rc;
+	int rc = 0;
 
-	while ((rc = next(f->text, at, &s)) > 0) {
+	while (f->n <= BOUND_WRAP_ENTRIES && (rc = next(f->text, at, &s)) > 0) {
 		if (s.table) {
 			path = s.key;
 			inside = next_name(&path, &name) &&
@@ -410,23 +365,6 @@ place(struct file *f, const struct server *s)
 }
 
 static void
-hide_table(struct file *f, struct span table)
-{
-	struct span item;
-	size_t at = 0, end, from;
-
-	if (!is_list(table, '{', '}'))
-		return;
-	while (next_item(table, &at, &item)) {
-		from = 0;
-		end = part_end(item, &from, "=");
-		if (end > 0 && end < item.n)
-			wrap_plan_hide(f->plan,
-			    bare(trimmed(item, end + 1, item.n)));
-	}
-}
-
-static void
 replace(struct file *f, struct span old, struct buf *text)
 {
 	wrap_plan_edit(f->plan, start_of(f, old), start_of(f, old) + old.n,
@@ -435,11 +373,10 @@ replace(struct file *f, struct span old, struct buf *text)
 
 /* Reads the words; returns false if one is not understood. */
 static bool
-read_words(const struct server *s, struct strings *words, struct span **items,
-    size_t *n)
+read_words(const struct server *s, struct strings *words)
 {
 	struct span item;
-	char *text = text_of(s->command.value);
+	char *text = wrap_string(s->command.value);
 	size_t at = 0;
 
 	if (text == NULL)
@@ -450,12 +387,10 @@ read_words(const struct server *s, struct strings *words, struct span **items,
 	if (!is_list(s->args.value, '[', ']'))
 		return false;
 	while (next_item(s->args.value, &at, &item)) {
-		text = text_of(item);
+		text = wrap_string(item);
 		if (text == NULL)
 			return false;
 		strings_add(words, text);
-		*items = xrealloc(*items, (*n + 1) * sizeof **items);
-		(*items)[(*n)++] = bare(item);
 	}
 	return true;
 }
@@ -472,7 +407,6 @@ write_command(struct file *f, const struct server *s,
 	replace(f, s->command.value, &text);
 	wrap_list(&text, s->args.value, &start->words, 1);
 	replace(f, s->args.value, &text);
-	wrap_start_hide(start, f->plan);
 	place(f, s);
 }
 
@@ -481,10 +415,8 @@ command_line(struct file *f, const struct server *s)
 {
 	struct wrap_start start = { .first = 0 };
 	struct strings words = { 0 };
-	struct span *items = NULL;
-	size_t n = 0;
 
-	if (!read_words(s, &words, &items, &n)) {
+	if (!read_words(s, &words)) {
 		leave(f, s,
 		    xstrdup("its command or args are written in a way that "
 			    "is not understood"));
@@ -493,13 +425,11 @@ command_line(struct file *f, const struct server *s)
 		if (start.wslenv.n > 0) {
 			leave(f, s, xstrdup(not_shared));
 		} else {
-			wrap_plan_hide_words(f->plan, items, n);
 			write_command(f, s, &start);
 		}
 	}
 	wrap_start_free(&start);
 	strings_free(&words);
-	free(items);
 }
 
 /* --- an entry with a URL --- */
@@ -523,7 +453,7 @@ add_headers(struct span table, bool has_env, struct wrap_start *start,
 		eq = part_end(item, &from, "=");
 		value = eq == 0 || eq == item.n ?
 		    NULL :
-		    text_of(trimmed(item, eq + 1, item.n));
+		    wrap_string(trimmed(item, eq + 1, item.n));
 		if (value == NULL || strchr(value, '$') != NULL) {
 			string_wipe(&value);
 			return xstrdup("its headers are not understood, or "
@@ -548,7 +478,7 @@ static char *
 read_url(const struct file *f, const struct server *s, struct wrap_start *start,
     struct strings *names)
 {
-	char *text = text_of(s->url.value), *why;
+	char *text = wrap_string(s->url.value), *why;
 
 	if (text == NULL)
 		return xstrdup("its URL is not understood");
@@ -558,7 +488,7 @@ read_url(const struct file *f, const struct server *s, struct wrap_start *start,
 	    xstrdup("its URL has a $, which mcpsplice does not replace");
 	string_wipe(&text);
 	if (why == NULL && s->token.value.p != NULL) {
-		text = text_of(s->token.value);
+		text = wrap_string(s->token.value);
 		if (text == NULL)
 			return xstrdup("its token is not understood");
 		strings_add(&start->words, xstrdup("--bearer-env"));
@@ -618,7 +548,6 @@ write_url(struct file *f, const struct server *s,
 	remove_lines(f, &s->token);
 	remove_lines(f, &s->headers);
 	remove_lines(f, &s->env_headers);
-	wrap_start_hide(start, f->plan);
 	buf_free(&line);
 }
 
@@ -636,8 +565,6 @@ url_entry(struct file *f, const struct server *s)
 		leave(f, s, why);
 	} else {
 		write_url(f, s, &start, &names);
-		hide_table(f, s->headers.value);
-		wrap_plan_hide_word(f->plan, no_span, bare(s->url.value));
 		place(f, s);
 	}
 	wrap_start_free(&start);
@@ -651,10 +578,13 @@ wrap_toml(struct wrap_plan *p, struct span text, const char *self, char **why)
 	size_t i, at = 0, line, column;
 	int rc = collect(&f, &at);
 
+	p->toml = true;
 	if (rc < 0) {
 		wrap_plan_line(text, at, &line, &column);
 		*why = xasprintf("it is not TOML in line %zu, column %zu", line,
 		    column);
+	} else {
+		rc = wrap_plan_count(p, why);
 	}
 	for (i = 0; rc == 0 && i < f.n; i++) {
 		if (f.servers[i].command.value.p != NULL)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "base/bounds.h"
 #include "base/codec.h"
 #include "base/headers.h"
 
@@ -315,7 +316,7 @@ add_name(struct buf *wslenv, struct span name)
 {
 	struct span rest = buf_span(wslenv);
 
-	while (rest.n > 0)
+	while (rest.n > 0 && wslenv->n <= BOUND_WRAP_WSLENV_BYTES)
 		if (span_eq(span_take(&rest, ':'), name))
 			return;
 	if (wslenv->n > 0)
@@ -411,7 +412,9 @@ wrap_start_check(struct wrap_start *s, bool windows)
 		strings_add(&argv, xstrdup("-H"));
 		strings_add(&argv, xstrdup(s->headers.list[i]));
 	}
-	why = wrong_arguments(&argv);
+	why = s->wslenv.n > BOUND_WRAP_WSLENV_BYTES ?
+	    xstrdup("it has more variables than WSLENV can name") :
+	    wrong_arguments(&argv);
 	strings_free(&argv);
 	return why;
 }
@@ -422,30 +425,6 @@ wrap_start_free(struct wrap_start *s)
 	strings_free(&s->words);
 	strings_free(&s->headers);
 	buf_free(&s->wslenv);
-}
-
-/* Hides a word as it is written. */
-static void
-hide_word(struct wrap_plan *p, const char *before, const char *word)
-{
-	struct buf text;
-
-	buf_init(&text, 0);
-	codec_json_string(&text, span_of(word));
-	wrap_plan_hide_word(p, span_of(before),
-	    (struct span){ text.p + 1, text.n - 2 });
-	buf_wipe(&text);
-}
-
-void
-wrap_start_hide(const struct wrap_start *s, struct wrap_plan *p)
-{
-	size_t i;
-
-	for (i = s->first; i < s->words.n; i++)
-		hide_word(p, s->words.list[i - 1], s->words.list[i]);
-	for (i = 0; i < s->headers.n; i++)
-		hide_word(p, "-H", s->headers.list[i]);
 }
 
 void

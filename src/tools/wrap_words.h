@@ -38,8 +38,6 @@ void wrap_start_header(struct wrap_start *s, const char *name,
 /* Returns why mcpsplice would refuse it, owned by the caller, or NULL if all is
  * well. Variables count as set. On Windows, sets wslenv. */
 char *wrap_start_check(struct wrap_start *s, bool windows);
-/* Hides what is secret in the new words, as they are written. */
-void wrap_start_hide(const struct wrap_start *s, struct wrap_plan *p);
 void wrap_start_free(struct wrap_start *s);
 
 /* Appends the variables that s needs: the names in these quotes, what stands

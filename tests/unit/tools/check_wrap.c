@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "tools/wrap_hosts.h"
 #include "tools/wrap_plan.h"
@@ -655,45 +656,197 @@ END_TEST
 
 /* --- the diff, and files by hand --- */
 
+/* What is secret has CANARY in it, or is 4711; what has to be seen has SEEN. */
+static const char *const secrets[] = {
+	"{'mcpServers':{'e':{'url':'https://a/x?k=CANARY1','headers':"
+	"{'A':'Bearer CANARY2'},'env':{'X':'CANARY3'}}}}",
+	"{'mcpServers':{'e':{'command':'npx','args':['mcp-remote',"
+	"'https://a/x?CANARY4','--header','A: CANARY5','--header=B:"
+	"CANARY6','--static-oauth-client-info',"
+	"'{\\'client_id\\':\\'CANARY7\\'}']}}}",
+	"{'mcpServers':{'e':{'command':'uvx','args':['mcp-proxy',"
+	"'-H','SEEN','CANARY8','https://a/x']}}}",
+	"{'mcpServers':{'e':{'command':'npx','args':['supergateway',"
+	"'--sse','https://a/x','--oauth2Bearer','CANARY9']}}}",
+	/* written in another way than what takes their place */
+	"{'mcpServers':{'e':{'url':'https://a/x?\\u0043ANARY1','headers':"
+	"{'A':'\\u0043ANARY2','B':'$ \\u0043ANARY3'}}}}",
+	"{'mcpServers':{'e':{'command':'npx','args':['mcp-remote',"
+	"'https:\\/\\/a\\/x?\\u0043ANARY4','--header','A: "
+	"\\u0043ANARY5']}}}",
+	"{'mcpServers':{'e':{'command':'uvx','args':['mcp-proxy',"
+	"'-H','A','\\u0043ANARY6','https://a/x']}}}",
+	/* parts of URLs */
+	"{'mcpServers':{'e':{'url':'https://a/s/sk-CANARY123456/SEEN'}}}",
+	"{'mcpServers':{'e':{'url':'https://a/token/CANARY#CANARY'}}}",
+	"{'mcpServers':{'e':{'command':'npx','args':['mcp-remote',"
+	"'https://a/x','--resource','https://SEEN/?CANARY',"
+	"'--authorize-param','p=https://b/?CANARY']}}}",
+	"{'mcpServers':{'e':{'command':'npx','args':['--registry=https://u:"
+	"CANARY@b/','--//b/:_authToken=CANARY','mcp-remote','https://a/x']}}}",
+	/* short ones, variables, numbers */
+	"{'mcpServers':{'e':{'url':'https://a/x','headers':{'A':'4711'}}}}",
+	"{'mcpServers':{'e':{'url':'https://a/x','headers':"
+	"{'A':'Bearer ${SEEN}','B':'CANARY${B}','C':'CANARY ${B}'}}}}",
+	"{'mcpServers':{'e':{'url':'https://a/x','env':{'A':4711,'B':"
+	"{'C':['CANARY',4711]}},'apiKey':4711,'disabled':false}}}",
+	/* members that are not known, and comments */
+	"{'mcpServers':{'e':{/* CANARY */'url':'https://a/x',// CANARY\n"
+	"'a':{'url':'CANARY','b':[['CANARY'],{'type':'CANARY'}]},"
+	"'\\u0065nv':{'type':'CANARY'},'note':'CANARY','SEEN':[1,'CANARY'] }}}",
+	/* TOML */
+	HEAD "url = 'https://a/x?CANARY' # CANARY\nbearer_token = 'CANARY'\n"
+	     "bearer_token_env_var = 'SEEN'\n",
+	HEAD "url = \"https://a/x\"\nhttp_headers = { A = 'CANARY', 'B' = "
+	     "\"4711\" }\nenv_http_headers = { C = \"SEEN\" }\n",
+	HEAD "url = 'https://a/x'\nnote = \"\"\"\n[x]\nurl = 'CANARY'\"\"\"\n"
+	     "b = '''\nCANARY'''\nenv.T = 'CANARY'\nenv = { A = 4711,\n"
+	     "B = [ 'CANARY', # CANARY\n \"CANARY\" ] }\nSEEN = 5\n",
+	"[mcp_servers.a.env]\nurl = 'CANARY'\n" HEAD "url = 'https://a/SEEN'\n",
+	HEAD "command = 'npx'\nargs = ['mcp-remote', 'https://a/SEEN', "
+	     "'--header', # CANARY\n 'A:CANARY']\n[x]\nurl = 'CANARY'\n" HEAD
+	     "x = 1\n",
+};
+
 START_TEST(secrets_are_hidden)
 {
-	static const char *const texts[] = {
-		"{'mcpServers':{'e':{'url':'https://a/x?k=CANARY1','headers':"
-		"{'A':'Bearer CANARY2'},'env':{'X':'CANARY3'}}}}",
-		"{'mcpServers':{'e':{'command':'npx','args':['mcp-remote',"
-		"'https://a/x?CANARY4','--header','A: CANARY5','--header=B:"
-		"CANARY6','--static-oauth-client-info',"
-		"'{\\'client_id\\':\\'CANARY7\\'}']}}}",
-		"{'mcpServers':{'e':{'command':'uvx','args':['mcp-proxy',"
-		"'-H','A','CANARY8','https://a/x']}}}",
-		"{'mcpServers':{'e':{'command':'npx','args':['supergateway',"
-		"'--sse','https://a/x','--oauth2Bearer','CANARY9']}}}",
-		/* written in another way than what takes their place */
-		"{'mcpServers':{'e':{'url':'https://a/x?\\u0043ANARY1','headers':"
-		"{'A':'\\u0043ANARY2','B':'$ \\u0043ANARY3'}}}}",
-		"{'mcpServers':{'e':{'command':'npx','args':['mcp-remote',"
-		"'https:\\/\\/a\\/x?\\u0043ANARY4','--header','A: "
-		"\\u0043ANARY5']}}}",
-		"{'mcpServers':{'e':{'command':'uvx','args':['mcp-proxy',"
-		"'-H','A','\\u0043ANARY6','https://a/x']}}}",
-	};
 	struct wrap_plan p = { 0 };
-	char *text = json(texts[_i]), *why = NULL;
+	char *text, *why = NULL;
 	struct buf out, diff;
+	bool toml = secrets[_i][0] == '[';
 
+	text = toml ? xstrdup(secrets[_i]) : json(secrets[_i]);
 	buf_init(&out, 0);
 	buf_init(&diff, 0);
-	ck_assert_int_eq(wrap_json(&p, span_of(text), SELF, &why), 0);
+	ck_assert_int_eq((toml ? wrap_toml : wrap_json)(&p, span_of(text), SELF,
+			     &why),
+	    0);
 	ck_assert_uint_eq(p.n_places, 1);
 	wrap_plan_apply(&p, span_of(text), &out);
 	wrap_plan_diff(&p, "f", span_of(text), buf_span(&out), &diff);
 	ck_assert_ptr_ne(strstr(buf_str(&diff), "(set)"), NULL);
-	ck_assert_msg(strstr(buf_str(&diff), "CANARY") == NULL, "%s",
-	    buf_str(&diff));
+	ck_assert_msg(strstr(buf_str(&diff), "CANARY") == NULL &&
+		strstr(buf_str(&diff), "4711") == NULL &&
+		(strstr(text, "SEEN") == NULL ||
+		    strstr(buf_str(&diff), "SEEN") != NULL),
+	    "%s", buf_str(&diff));
 	wrap_plan_free(&p);
 	buf_free(&out);
 	buf_free(&diff);
 	free(text);
+}
+END_TEST
+
+/* --- large files --- */
+
+static void
+repeat(struct buf *out, const char *format, int n)
+{
+	char *number;
+	const char *at;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		number = xasprintf("%d", i);
+		for (at = format; *at != '\0'; at++)
+			if (*at == '%')
+				buf_adds(out, number);
+			else
+				buf_addc(out, *at == '\'' ? '"' : *at);
+		free(number);
+	}
+}
+
+/* Each % is a number. */
+static const struct {
+	wrap_fn *wrap;
+	const char *before, *each, *after;
+} large[] = {
+	{ wrap_json, "{'mcpServers':{", "'a%':{'url':'https://a/%'},", "}}" },
+	{ wrap_json, "{'mcpServers':{'e':{'url':'https://a/x','env':{",
+	    "'A%':'value %',", "}}}}" },
+	{ wrap_json, "{'mcpServers':{'e':{'url':'https://a/x','headers':{",
+	    "'A%':'${B%}',", "}}}}" },
+	{ wrap_json,
+	    "{'mcpServers':{'e':{'command':'cmd','args':['/c',"
+	    "'mcp-remote','https://a/x',",
+	    "'--header','A%: ${B%}',", "]}}}" },
+	{ wrap_json, "{'mcpServers':{'e':{'url':'https://a/x'}}}", "/* ", "" },
+	{ wrap_toml, "", "[mcp_servers.a%]\nurl = 'https://a/%'\n", "" },
+	{ wrap_toml, HEAD "url = 'https://a/x'\nhttp_headers = { ",
+	    "A% = 'value %', ", "}\n" },
+};
+
+static void
+put_large(struct buf *text, size_t i, int n)
+{
+	repeat(text, large[i].before, 1);
+	repeat(text, large[i].each, n);
+	repeat(text, large[i].after, 1);
+}
+
+/* Returns the time of this process that it takes, in clock ticks. */
+static double
+time_of(size_t i, int n)
+{
+	struct wrap_plan p = { 0 };
+	struct buf text, out, diff;
+	char *why = NULL;
+	clock_t start;
+	double ticks;
+
+	buf_init(&text, 0);
+	buf_init(&out, 0);
+	buf_init(&diff, 0);
+	put_large(&text, i, n);
+	start = clock();
+	if (large[i].wrap(&p, buf_span(&text), SELF, &why) == 0) {
+		wrap_plan_apply(&p, buf_span(&text), &out);
+		wrap_plan_diff(&p, "f", buf_span(&text), buf_span(&out), &diff);
+	}
+	ticks = (double)(clock() - start);
+	free(why);
+	wrap_plan_free(&p);
+	buf_free(&text);
+	buf_free(&out);
+	buf_free(&diff);
+	return ticks;
+}
+
+/* Sixteen times the size may take 64 times as long, but not 256 times. */
+START_TEST(large_files)
+{
+	double small = time_of((size_t)_i, 1250) + CLOCKS_PER_SEC / 200.0;
+	double huge = time_of((size_t)_i, 20000);
+
+	ck_assert_msg(huge < 64 * small, "%.0f and %.0f ticks", small, huge);
+}
+END_TEST
+
+static void
+check_too_many(size_t i, int n, const char *reason)
+{
+	struct buf text;
+	char *got;
+
+	buf_init(&text, 0);
+	put_large(&text, i, n);
+	got = wrapped(large[i].wrap, buf_span(&text));
+	ck_assert_msg(strstr(got, reason) != NULL, "%.100s", got);
+	free(got);
+	buf_free(&text);
+}
+
+START_TEST(many_servers)
+{
+	check_too_many(0, 20001, "more than 20000 servers");
+	check_too_many(5, 20001, "more than 20000 servers");
+}
+END_TEST
+
+START_TEST(many_variables)
+{
+	check_too_many(3, 7000, "WSLENV");
 }
 END_TEST
 
@@ -866,9 +1019,15 @@ main(void)
 	tcase_add_loop_test(t, path_of_windows, 0, COUNT(paths));
 	suite_add_tcase(s, t);
 	t = tcase_create("shown");
-	tcase_add_loop_test(t, secrets_are_hidden, 0, 7);
+	tcase_add_loop_test(t, secrets_are_hidden, 0, COUNT(secrets));
 	tcase_add_test(t, diff);
 	tcase_add_test(t, by_hand);
+	suite_add_tcase(s, t);
+	t = tcase_create("large");
+	tcase_set_timeout(t, 120);
+	tcase_add_loop_test(t, large_files, 0, COUNT(large));
+	tcase_add_test(t, many_servers);
+	tcase_add_test(t, many_variables);
 	suite_add_tcase(s, t);
 	t = tcase_create("damaged");
 	tcase_add_loop_test(t, damaged_json, 0, COUNT(entries));

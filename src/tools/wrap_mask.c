@@ -1,0 +1,466 @@
+/*
+ * An entry as a user may show it to others. Its text goes through token by
+ * token, once, whatever its format is. What of a value is shown follows from
+ * the names that lead to it: of one with a name that is not known, and of a
+ * comment, nothing.
+ */
+#include "config.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "base/bounds.h"
+#include "base/codec.h"
+#include "core/wire/json.h"
+#include "core/wire/redact.h"
+#include "options/table.h"
+#include "tools/wrap_plan.h"
+
+#define SET "(set)"
+#define DEEP (BOUND_WRAP_DEPTH + 2)
+
+enum view {
+	VIEW_FILE,    /* the names of TOML's tables */
+	VIEW_SERVERS, /* the names of entries */
+	VIEW_ENTRY,
+	VIEW_SHOWN,   /* but for secrets in URLs */
+	VIEW_WORDS,   /* of a command line */
+	VIEW_UNKNOWN, /* only numbers are shown */
+	VIEW_SECRET,
+	VIEW_HEADERS /* lines "Name: value" */
+};
+
+struct mask {
+	struct buf *out;
+	bool toml;
+	bool is_value;         /* a value is next, not a name */
+	enum view view;        /* of that value */
+	enum view views[DEEP]; /* of the brackets around */
+	bool lists[DEEP];
+	size_t depth;
+	char *before[2]; /* the words in front, the nearest first */
+};
+
+static bool
+is_secret(const char *name)
+{
+	struct buf quoted;
+	bool is;
+
+	buf_init(&quoted, 0);
+	codec_json_string(&quoted, span_of(name));
+	is = redact_is_secret((struct span){ quoted.p + 1, quoted.n - 2 });
+	buf_free(&quoted);
+	return is;
+}
+
+static enum view
+view_of(enum view view, const char *name)
+{
+	static const struct {
+		const char *name;
+		enum view view;
+	} members[] = { { "type", VIEW_SHOWN }, { "transport", VIEW_SHOWN },
+		{ "transportType", VIEW_SHOWN }, { "name", VIEW_SHOWN },
+		{ "url", VIEW_SHOWN }, { "httpUrl", VIEW_SHOWN },
+		{ "serverUrl", VIEW_SHOWN }, { "cwd", VIEW_SHOWN },
+		{ "env_vars", VIEW_SHOWN }, { "env_http_headers", VIEW_SHOWN },
+		{ "bearer_token_env_var", VIEW_SHOWN }, { "tools", VIEW_SHOWN },
+		{ "alwaysAllow", VIEW_SHOWN }, { "command", VIEW_WORDS },
+		{ "args", VIEW_WORDS }, { "path", VIEW_WORDS },
+		{ "env", VIEW_SECRET }, { "environment", VIEW_SECRET },
+		{ "headers", VIEW_SECRET }, { "http_headers", VIEW_SECRET } };
+	size_t i;
+
+	if (view == VIEW_FILE)
+		return strcmp(name, "mcp_servers") == 0 ? VIEW_SERVERS :
+							  VIEW_SECRET;
+	if (view == VIEW_SERVERS)
+		return VIEW_ENTRY;
+	if (view == VIEW_SECRET && strcmp(name, "MCPSPLICE_HEADER") == 0)
+		return VIEW_HEADERS;
+	if (view == VIEW_SECRET && strcmp(name, "WSLENV") == 0)
+		return VIEW_SHOWN;
+	if (view != VIEW_ENTRY)
+		return view;
+	for (i = 0; i < sizeof members / sizeof members[0]; i++)
+		if (strcmp(name, members[i].name) == 0)
+			return members[i].view;
+	return is_secret(name) ? VIEW_SECRET : VIEW_UNKNOWN;
+}
+
+/* --- strings --- */
+
+size_t
+wrap_string_end(struct span text, size_t at)
+{
+	char quote = text.p[at];
+	bool three = at + 2 < text.n && text.p[at + 1] == quote &&
+	    text.p[at + 2] == quote;
+
+	for (at += three ? 3 : 1; at < text.n; at++) {
+		if (text.p[at] == '\\' && quote == '"')
+			at++;
+		else if (text.p[at] == '\n' && !three)
+			return 0;
+		else if (text.p[at] == quote && !three)
+			return at + 1;
+		else if (text.p[at] == quote && at + 2 < text.n &&
+		    text.p[at + 1] == quote && text.p[at + 2] == quote) {
+			for (at += 3; at < text.n && text.p[at] == quote;)
+				at++;
+			return at;
+		}
+	}
+	return 0;
+}
+
+size_t
+wrap_comment_end(struct span text, size_t at)
+{
+	size_t i = at + 2;
+
+	if (at + 1 >= text.n || text.p[at] != '/')
+		return at;
+	if (text.p[at + 1] == '/') {
+		while (i < text.n && text.p[i] != '\n')
+			i++;
+		return i;
+	}
+	if (text.p[at + 1] == '*')
+		for (; i + 1 < text.n; i++)
+			if (text.p[i] == '*' && text.p[i + 1] == '/')
+				return i + 2;
+	return at;
+}
+
+char *
+wrap_string(struct span value)
+{
+	struct buf b;
+
+	if (value.n < 2 || (value.n >= 3 && memcmp(value.p, "\"\"\"", 3) == 0))
+		return NULL;
+	if (value.p[0] == '\'' && value.p[value.n - 1] == '\'' &&
+	    value.p[1] != '\'')
+		return xstrndup(value.p + 1, value.n - 2);
+	buf_init(&b, 0);
+	if (value.p[0] == '"' &&
+	    json_check(value, 1, NULL, NULL, NULL) == JSON_OK &&
+	    json_string(value, &b) == 0 && strlen(buf_str(&b)) == b.n)
+		return buf_take(&b);
+	buf_wipe(&b);
+	return NULL;
+}
+
+/* --- texts --- */
+
+/* Is it ${NAME}, or ${{ NAME }} as Continue writes it, maybe behind the name of
+ * a scheme? */
+static bool
+names_variable(struct span text)
+{
+	static const char *const schemes[] = { "Bearer ", "Basic ", "Token " };
+	size_t i, n, from;
+
+	for (i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
+		n = strlen(schemes[i]);
+		if (text.n > n &&
+		    span_is_nocase((struct span){ text.p, n }, schemes[i]))
+			text = (struct span){ text.p + n, text.n - n };
+	}
+	from = text.n > 6 && text.p[2] == '{' ? 3 : 2;
+	if (text.n < 2 * from || memcmp(text.p, "${{", from) != 0 ||
+	    memcmp(text.p + text.n + 1 - from, "}}", from - 1) != 0)
+		return false;
+	for (i = from; i + from - 1 < text.n; i++)
+		if (!isalnum((unsigned char)text.p[i]) && text.p[i] != '_' &&
+		    (from == 2 || strchr(". ", text.p[i]) == NULL))
+			return false;
+	return true;
+}
+
+static void
+mask_text(struct buf *out, struct span text)
+{
+	struct span value = span_trim(text, " \t");
+
+	if (value.n == 0 || names_variable(value))
+		buf_addspan(out, text);
+	else
+		buf_adds(out, SET);
+}
+
+void
+wrap_mask_header(struct buf *out, struct span line)
+{
+	struct span value = line, name = span_take(&value, ':');
+
+	if (line.n > 0 && line.p[0] == '@') {
+		buf_addspan(out, line);
+		return;
+	}
+	if (value.p == NULL || name.n == line.n) {
+		mask_text(out, line);
+		return;
+	}
+	buf_addspan(out, name);
+	buf_addc(out, ':');
+	for (; value.n > 0 && is_space(value.p[0]); value.p++, value.n--)
+		buf_addc(out, value.p[0]);
+	mask_text(out, value);
+}
+
+static void
+mask_headers(struct buf *out, struct span text)
+{
+	while (text.n > 0) {
+		wrap_mask_header(out, span_take(&text, '\n'));
+		buf_adds(out, text.n > 0 ? "\n" : "");
+	}
+}
+
+/* Returns the option that a word is, without its value; NULL: none. */
+static const struct option_row *
+option_of(struct span word)
+{
+	bool off;
+
+	if (span_is(word, "-H") || span_is(word, "--headers"))
+		return option_table_named("header");
+	if (word.n < 3 || memcmp(word.p, "--", 2) != 0)
+		return NULL;
+	word = (struct span){ word.p + 2, word.n - 2 };
+	return option_table_find(span_take(&word, '='), &off);
+}
+
+/* Appends the value of an option; row is NULL for a word that is none. */
+static void
+mask_value(struct buf *out, const struct option_row *row, const char *value)
+{
+	struct span secret;
+
+	if (row != NULL && row->kind == OPTION_HEADER) {
+		wrap_mask_header(out, span_of(value));
+	} else if (row != NULL && (row->flags & OPTION_SECRET) != 0 &&
+	    value[0] != '@') {
+		mask_text(out, span_of(value));
+	} else if (row != NULL && option_table_secret(row, value, &secret)) {
+		buf_add(out, value, (size_t)(secret.p - value));
+		buf_adds(out, SET);
+		buf_adds(out, secret.p + secret.n);
+	} else {
+		redact_path(out, span_of(value), SET);
+	}
+}
+
+/* Is it "-H NAME", which mcp-proxy follows with the value? */
+static bool
+names_header(const char *option, const char *name)
+{
+	return option != NULL && name != NULL && strchr(name, ':') == NULL &&
+	    (strcmp(option, "-H") == 0 || strcmp(option, "--headers") == 0);
+}
+
+static void
+mask_word(const struct mask *m, struct buf *out, const char *word)
+{
+	const struct option_row *row = NULL;
+	const char *value = strchr(word, '=');
+
+	if (m->before[0] != NULL && strchr(m->before[0], '=') == NULL)
+		row = option_of(span_of(m->before[0]));
+	if (names_header(m->before[1], m->before[0])) {
+		mask_text(out, span_of(word));
+	} else if (names_header(m->before[0], word)) {
+		buf_adds(out, word);
+	} else if (row != NULL && row->arg != NULL) {
+		mask_value(out, row, word);
+	} else if (value == NULL ||
+	    (word[0] != '-' && strstr(word, "://") != NULL)) {
+		mask_value(out, NULL, word);
+	} else {
+		value++;
+		buf_add(out, word, (size_t)(value - word));
+		row = option_of(span_of(word));
+		if (row != NULL)
+			mask_value(out, row, value);
+		else
+			mask_text(out, span_of(value));
+	}
+}
+
+/* --- tokens --- */
+
+/* Decodes a string, or copies a token that is none; NULL: it is not
+ * understood. */
+static char *
+decoded(struct span token)
+{
+	return strchr("\"'", token.p[0]) != NULL ? wrap_string(token) :
+						   xstrndup(token.p, token.n);
+}
+
+static void
+add_name(struct mask *m, struct span token)
+{
+	char *name = decoded(token);
+
+	m->view = view_of(m->view, name == NULL ? "" : name);
+	buf_addspan(m->out, token);
+	free(name);
+}
+
+static void
+add_string(struct mask *m, struct span token)
+{
+	char *text = decoded(token);
+	struct buf shown;
+
+	buf_init(&shown, 0);
+	if (text == NULL)
+		buf_adds(&shown, SET);
+	else if (m->view == VIEW_WORDS)
+		mask_word(m, &shown, text);
+	else if (m->view == VIEW_SHOWN)
+		redact_path(&shown, span_of(text), SET);
+	else if (m->view == VIEW_HEADERS)
+		mask_headers(&shown, span_of(text));
+	else
+		mask_text(&shown, span_of(text));
+	if (text != NULL && span_is(buf_span(&shown), text))
+		buf_addspan(m->out, token);
+	else
+		codec_json_string(m->out, buf_span(&shown));
+	string_wipe(&m->before[1]);
+	m->before[1] = m->before[0];
+	m->before[0] = text;
+	buf_free(&shown);
+}
+
+static void
+add_value(struct mask *m, struct span token)
+{
+	if (strchr("\"'", token.p[0]) != NULL)
+		add_string(m, token);
+	else if (span_is(token, "true") || span_is(token, "false") ||
+	    span_is(token, "null") ||
+	    (m->view < VIEW_SECRET &&
+		strchr("+-0123456789", token.p[0]) != NULL))
+		buf_addspan(m->out, token);
+	else
+		buf_adds(m->out, SET);
+}
+
+/* A comment is no more than a sign that there is one. */
+static void
+add_comment(struct mask *m, struct span comment)
+{
+	buf_add(m->out, comment.p, comment.p[0] == '#' ? 1 : 2);
+	buf_adds(m->out, comment.p[1] == '*' ? " ... */" : " ...");
+}
+
+/* In TOML a bracket that is no value begins the name of a table. */
+static void
+open_bracket(struct mask *m, char c)
+{
+	string_wipe(&m->before[0]);
+	string_wipe(&m->before[1]);
+	if (m->toml && m->depth == 0 && !m->is_value) {
+		m->view = VIEW_FILE;
+		return;
+	}
+	if (c == '{' && m->view == VIEW_WORDS) /* Zed's older form */
+		m->view = VIEW_ENTRY;
+	if (++m->depth < DEEP - 1) {
+		m->views[m->depth] = m->view;
+		m->lists[m->depth] = c == '[';
+	}
+	m->is_value = c == '[';
+}
+
+static void
+add_mark(struct mask *m, char c)
+{
+	size_t level;
+
+	if (strchr("[{", c) != NULL)
+		open_bracket(m, c);
+	else if (strchr("]}", c) != NULL && m->depth > 0)
+		m->depth--;
+	else if (c == ']')
+		m->views[0] = m->view; /* the name of a table ends */
+	else if (c == ':' || c == '=')
+		m->is_value = true;
+	level = m->depth < DEEP - 1 ? m->depth : DEEP - 1;
+	if (strchr("]},", c) != NULL ||
+	    (c == '\n' && m->toml && m->depth == 0)) {
+		m->view = m->views[level];
+		m->is_value = m->lists[level];
+	}
+	buf_addc(m->out, c);
+}
+
+/* Returns the end of a comment; at: there is none. */
+static size_t
+comment_end(struct span text, size_t at, bool toml)
+{
+	const char *end;
+
+	if (!toml)
+		return wrap_comment_end(text, at);
+	if (text.p[at] != '#')
+		return at;
+	end = memchr(text.p + at, '\n', text.n - at);
+	return end == NULL ? text.n : (size_t)(end - text.p);
+}
+
+/* Returns the end of the token at this place. */
+static size_t
+token_end(struct span text, size_t at)
+{
+	size_t end;
+
+	if (strchr("\"'", text.p[at]) != NULL) {
+		end = wrap_string_end(text, at);
+		return end > 0 ? end : text.n;
+	}
+	for (end = at + 1; end < text.n && !is_space(text.p[end]) &&
+	     strchr("[]{}:=,.\"'#/", text.p[end]) == NULL;)
+		end++;
+	return end;
+}
+
+void
+wrap_mask(struct buf *out, struct span text, bool toml)
+{
+	struct mask m = { .out = out,
+		.toml = toml,
+		.view = toml ? VIEW_SECRET : VIEW_SERVERS };
+	struct span token;
+	size_t at, end;
+
+	m.views[0] = m.view;
+	m.views[DEEP - 1] = VIEW_SECRET;
+	m.lists[DEEP - 1] = true;
+	for (at = 0; at < text.n; at = end) {
+		end = comment_end(text, at, toml);
+		token = (struct span){ text.p + at, end - at };
+		if (token.n > 0) {
+			add_comment(&m, token);
+		} else if (is_space(text.p[at]) ||
+		    strchr("[]{}:=,.", text.p[at]) != NULL) {
+			end = at + 1;
+			add_mark(&m, text.p[at]);
+		} else {
+			end = token_end(text, at);
+			token.n = end - at;
+			if (m.is_value)
+				add_value(&m, token);
+			else
+				add_name(&m, token);
+		}
+	}
+	string_wipe(&m.before[0]);
+	string_wipe(&m.before[1]);
+}
