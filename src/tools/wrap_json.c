@@ -283,6 +283,30 @@ read_items(struct entry *e)
 	return true;
 }
 
+/* Does its environment set variables of mcpsplice? */
+static bool
+sets_ours(const struct entry *e)
+{
+	static const char *const names[] = { "env", "environment" };
+	static const char prefix[] = "MCPSPLICE_";
+	struct span env, key, value;
+	size_t i, at;
+	char *name;
+	bool sets = false;
+
+	for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+		env = json_get(e->object, names[i]);
+		for (at = 0; !sets && json_next(env, &at, &key, &value);) {
+			name = wrap_string((struct span){
+			    key.p - 1, key.n + 2 });
+			sets = name == NULL ||
+			    strncmp(name, prefix, strlen(prefix)) == 0;
+			free(name);
+		}
+	}
+	return sets;
+}
+
 static void
 command_line(struct entry *e, struct wrap_start *s)
 {
@@ -294,9 +318,13 @@ command_line(struct entry *e, struct wrap_start *s)
 			return;
 		strings_add(&e->words, text);
 	}
-	if (read_items(e) && e->words.n > 0 &&
-	    wrap_words_read(s, e->file->plan, e->self.key, &e->words,
+	if (!read_items(e) || e->words.n == 0 ||
+	    !wrap_words_read(s, e->file->plan, e->self.key, &e->words,
 		e->file->self, json_get(e->env, "API_ACCESS_TOKEN").p != NULL))
+		return;
+	if (sets_ours(e))
+		leave(e, xstrdup(wrap_ours));
+	else
 		write_start(e, s);
 }
 
@@ -430,6 +458,8 @@ url_entry(struct entry *e, struct wrap_start *s)
 	struct member headers = member(e->self.value, "headers");
 	char *why = more_than_a_url(e);
 
+	if (why == NULL && sets_ours(e))
+		why = xstrdup(wrap_ours);
 	if (why == NULL)
 		why = read_url(e, headers.value, s);
 	if (why != NULL) {

@@ -16,12 +16,12 @@ wrap_plan_edit(struct wrap_plan *p, size_t from, size_t to, char *text)
 }
 
 static char *
-visible(struct span name)
+visible(struct span name, size_t max)
 {
 	struct buf b;
 
 	buf_init(&b, 0);
-	codec_visible(&b, name, 200);
+	codec_visible(&b, name, max);
 	return buf_take(&b);
 }
 
@@ -29,8 +29,8 @@ void
 wrap_plan_place(struct wrap_plan *p, struct span name, size_t from, size_t to)
 {
 	p->places = xrealloc(p->places, (p->n_places + 1) * sizeof *p->places);
-	p->places[p->n_places++] = (struct wrap_place){ visible(name), from,
-		to };
+	p->places[p->n_places++] = (struct wrap_place){ visible(name, 200),
+		from, to };
 }
 
 int
@@ -45,11 +45,13 @@ wrap_plan_count(const struct wrap_plan *p, char **why)
 void
 wrap_plan_leave(struct wrap_plan *p, struct span name, char *why)
 {
-	char *shown = visible(name);
+	char *shown = visible(name, 200);
+	char *reason = visible(span_of(why), 500);
 
 	strings_add(&p->notes,
-	    xasprintf("\"%s\" is left alone: %s", shown, why));
+	    xasprintf("\"%s\" is left alone: %s", shown, reason));
 	free(shown);
+	free(reason);
 	free(why);
 }
 

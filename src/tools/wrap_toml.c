@@ -28,6 +28,7 @@ struct server {
 	struct statement command, args, url, token, headers, env_headers,
 	    env_vars;
 	bool variable;     /* its environment sets API_ACCESS_TOKEN */
+	bool ours;         /* or variables of mcpsplice */
 	bool has_env;      /* it has an environment at all */
 	struct span other; /* what is not carried over; p NULL: nothing */
 };
@@ -276,7 +277,34 @@ server_of(struct file *f, struct span name, const struct statement *at)
 	return s;
 }
 
-/* Takes a statement of an entry: below is the rest of the path of its table. */
+/* Takes a variable of the environment. A name with an escape may be any. */
+static void
+take_variable(struct server *s, struct span name)
+{
+	s->has_env = true;
+	s->variable = s->variable || span_is(bare(name), "API_ACCESS_TOKEN");
+	s->ours = s->ours || span_find(name, "MCPSPLICE_") != NULL ||
+	    span_find(name, "\\") != NULL;
+}
+
+/* Takes the variables of a statement, which may be a.b = c or a = { b = c }.
+ * names: how it goes on behind the name of the environment. */
+static void
+take_env(struct server *s, struct span names, struct span value)
+{
+	struct span item;
+	size_t at = 0, eq, from;
+
+	take_variable(s, names);
+	while (names.n == 0 && is_list(value, '{', '}') &&
+	    next_item(value, &at, &item)) {
+		from = 0;
+		eq = part_end(item, &from, "=");
+		take_variable(s, trimmed(item, 0, eq));
+	}
+}
+
+/* Takes a statement of an entry: below is the name of its table in it. */
 static void
 take(struct server *s, struct span below, const struct statement *at)
 {
@@ -294,12 +322,14 @@ take(struct server *s, struct span below, const struct statement *at)
 		{ "env_http_headers", offsetof(struct server, env_headers) },
 		{ "env_vars", offsetof(struct server, env_vars) },
 	};
+	struct span names = at->key, first = below;
 	size_t i;
 
-	if (span_is(below, "env") && span_is(bare(at->key), "API_ACCESS_TOKEN"))
-		s->variable = true;
-	if (span_is(below, "env") || (below.n == 0 && span_is(at->key, "env")))
-		s->has_env = true;
+	if (below.n == 0)
+		(void)next_name(&names, &first);
+	s->ours = s->ours || span_find(first, "\\") != NULL;
+	if (span_is(first, "env"))
+		take_env(s, names, at->value);
 	for (i = 0; i < sizeof others / sizeof others[0]; i++)
 		if (span_is(below, others[i]))
 			s->other = below;
@@ -330,7 +360,9 @@ collect(struct file *f, size_t *at)
 			inside = next_name(&path, &name) &&
 			    span_is(name, "mcp_servers") &&
 			    next_name(&path, &name);
-			below = path;
+			below = no_span;
+			if (inside)
+				(void)next_name(&path, &below);
 			if (inside && below.n == 0)
 				server_of(f, name, &s)->to = s.to;
 		} else if (inside) {
@@ -422,11 +454,12 @@ command_line(struct file *f, const struct server *s)
 			    "is not understood"));
 	} else if (wrap_words_read(&start, f->plan, s->name, &words, f->self,
 		       s->variable)) {
-		if (start.wslenv.n > 0) {
+		if (s->ours)
+			leave(f, s, xstrdup(wrap_ours));
+		else if (start.wslenv.n > 0)
 			leave(f, s, xstrdup(not_shared));
-		} else {
+		else
 			write_command(f, s, &start);
-		}
 	}
 	wrap_start_free(&start);
 	strings_free(&words);
@@ -559,7 +592,8 @@ url_entry(struct file *f, const struct server *s)
 	char *why = s->other.p != NULL ?
 	    xasprintf("its %.*s cannot be carried over", (int)s->other.n,
 		s->other.p) :
-	    read_url(f, s, &start, &names);
+	    s->ours ? xstrdup(wrap_ours) :
+		      read_url(f, s, &start, &names);
 
 	if (why != NULL) {
 		leave(f, s, why);

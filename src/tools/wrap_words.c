@@ -13,6 +13,10 @@
 #include "base/bounds.h"
 #include "base/codec.h"
 #include "base/headers.h"
+#include "options/table.h"
+
+/* Longer white space in front of a word is not repeated. */
+#define LEAD_MAX 200
 
 struct reader {
 	const struct strings *words;
@@ -250,12 +254,32 @@ static const struct program {
 	const char *name;
 	/* Does it connect to a URL here? The reader is behind its name. */
 	bool (*is_client)(const struct reader *r);
-	bool python; /* it has the options of mcp-proxy */
+	/* The options that mean the same to mcpsplice; "=": also as
+	 * --name=value. */
+	const char *options;
+	bool python; /* it has "-H NAME VALUE" */
 } programs[] = {
-	{ "mcpsplice", is_never_client, false },
-	{ "mcp-remote", is_always_client, false },
-	{ "supergateway", is_client_of_supergateway, false },
-	{ "mcp-proxy", is_client_of_mcp_proxy, true },
+	{ "mcpsplice", is_never_client, "", false },
+	/* 0.15.1 */
+	{ "mcp-remote", is_always_client,
+	    "--header= --header-file --ignore-tool --authorize-param "
+	    "--allow-http --client-credentials --debug --device-code "
+	    "--disable-cookies --disable-resource-parameter --enable-proxy "
+	    "--help --version --ipv4 --keep-alive --silent --use-id-token "
+	    "--auth-success-url --auth-timeout --callback-path "
+	    "--client-metadata-url --host --protocol --resource "
+	    "--static-oauth-client-info --static-oauth-client-metadata "
+	    "--token-endpoint --transport --connect-timeout --headers-timeout "
+	    "--body-timeout --ping-interval",
+	    false },
+	/* 4.0.0, as a client */
+	{ "supergateway", is_client_of_supergateway,
+	    "--header= --oauth2Bearer= --streamableHttp= --sse= --logLevel= "
+	    "--outputTransport= --help --version",
+	    false },
+	/* 0.11, as a client: its --host is for a server */
+	{ "mcp-proxy", is_client_of_mcp_proxy,
+	    "-H --headers --transport= --debug --help --version", true },
 };
 
 /* --- would mcpsplice take it? --- */
@@ -347,6 +371,9 @@ add_names(struct buf *wslenv, const struct strings *args)
 }
 
 /* --- how it starts mcpsplice --- */
+
+const char wrap_ours[] = "its environment has a variable MCPSPLICE_..., which "
+			 "would act on mcpsplice only";
 
 static void
 add(struct wrap_start *s, const char *word)
@@ -466,7 +493,8 @@ wrap_list(struct buf *out, struct span old, const struct strings *words,
 		for (; is_space(tail.p[-1]); tail.n++)
 			tail.p--;
 	}
-	lines = lead.n > 0 && memchr(lead.p, '\n', lead.n) != NULL;
+	lines = lead.n > 0 && lead.n < LEAD_MAX &&
+	    memchr(lead.p, '\n', lead.n) != NULL;
 	buf_addc(out, '[');
 	for (i = from; i < words->n; i++) {
 		buf_adds(out, i == from ? "" : lines ? "," : ", ");
@@ -491,6 +519,66 @@ speaks_of(const struct strings *words)
 		    strstr(words->list[i], "supergateway") != NULL)
 			return true;
 	return false;
+}
+
+/* Does the program have the option that begins with this name? */
+static bool
+has_option(const struct program *p, const char *option, size_t n)
+{
+	struct span rest = span_of(p->options), one;
+
+	while (rest.n > 0) {
+		one = span_take(&rest, ' ');
+		if (span_eq(one, (struct span){ option, n }))
+			return option[n] == '\0';
+		if (one.n == n + 1 && one.p[n] == '=' &&
+		    memcmp(one.p, option, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Whoever wrote or checked the entry knew what the program of now does with it.
+ * Returns why mcpsplice would do something else, or NULL. What it does not know
+ * either is found later. */
+static char *
+something_else(const struct program *p, const struct reader *r)
+{
+	const struct strings *w = r->words;
+	const struct option_row *row;
+	const char *option, *value;
+	size_t i, n, operands = 0;
+	bool off, at;
+
+	for (i = r->at; i < w->n; i++) {
+		option = w->list[i];
+		if (option[0] != '-' || option[1] == '\0') {
+			if (operands++ > 0 &&
+			    option[strspn(option, "0123456789")] != '\0')
+				return is_url(option) ?
+				    not_understood() :
+				    xstrdup("there is an unexpected "
+					    "argument behind its URL");
+			continue;
+		}
+		n = option[1] == '-' ? strcspn(option, "=") : 2;
+		row = option[1] == '-' ?
+		    option_table_find((struct span){ option + 2, n - 2 },
+			&off) :
+		    option_table_letter(option[1]);
+		value = option[n] != '\0' ? option + n + 1 : w->list[i + 1];
+		at = row != NULL && row->kind == OPTION_HEADER &&
+		    value != NULL && value[0] == '@';
+		if (row != NULL && (at || !has_option(p, option, n)))
+			return xasprintf("its %.*s%s means nothing to %s, or "
+					 "something else than to mcpsplice",
+			    (int)n, option, at ? " @FILE" : "", p->name);
+		if (p->python && (option[1] == 'H' || row == NULL))
+			i += 2;
+		else if (row != NULL && row->arg != NULL && option[n] == '\0')
+			i++;
+	}
+	return NULL;
 }
 
 /* Adds the words behind the program. "--headers NAME VALUE" of the one in
@@ -521,14 +609,17 @@ add_arguments(struct wrap_start *s, const struct reader *r, bool python)
 /* Adds the new command line, in the place of the words from..r->at. */
 static char *
 replace(struct wrap_start *s, const struct reader *r, size_t from,
-    const char *self, bool windows, bool token, bool python)
+    const char *self, bool windows, bool token, const struct program *p)
 {
+	char *why = something_else(p, r);
 	size_t i;
 
+	if (why != NULL)
+		return why;
 	for (i = 0; i < from; i++)
 		add(s, r->words->list[i]);
 	add_self(s, self, windows);
-	if (add_arguments(s, r, python) < 0)
+	if (add_arguments(s, r, p->python) < 0)
 		return not_understood();
 	if (token) {
 		add(s, "--bearer-env");
@@ -563,9 +654,9 @@ wrap_words_read(struct wrap_start *s, struct wrap_plan *plan, struct span name,
 		return false;
 	for (i = from; i < r.at && from == 0; i++)
 		windows = windows || is_of_windows(words->list[i]);
-	why = p == NULL ? not_understood() :
-			  replace(s, &r, from, self, windows,
-			      p->python && variable, p->python);
+	why = p == NULL ?
+	    not_understood() :
+	    replace(s, &r, from, self, windows, p->python && variable, p);
 	if (why != NULL)
 		wrap_plan_leave(plan, name, why);
 	return why == NULL;

@@ -50,6 +50,9 @@ void wrap_start_env(struct buf *out, const struct wrap_start *s,
 void wrap_list(struct buf *out, struct span old, const struct strings *words,
     size_t from);
 
+/* Why an entry is left alone that sets a variable of mcpsplice. */
+extern const char wrap_ours[];
+
 /* Returns why mcpsplice would not understand the dollar signs of this text, or
  * NULL: it knows ${NAME}. The text is not owned. */
 const char *wrap_words_dollars(struct span text);

@@ -417,6 +417,82 @@ START_TEST(entry_on_windows)
 }
 END_TEST
 
+/* What the program of an entry does not know does not become live. "": it is
+ * carried over, else part of why not. */
+static const struct {
+	const char *args, *why;
+} live[] = {
+	{ "'mcp-remote','https://a/x','--header-file','f','--ipv4'", "" },
+	{ "'mcp-remote','https://a/x','--header','A: @b','--header=A: b'", "" },
+	{ "'mcp-remote','https://a/x','--use-id-token','--keep-alive',"
+	  "'--client-metadata-url','https://b/c','--callback-path','/d'",
+	    "" },
+	{ "'mcp-remote','https://a/x','--host','--auth-command'", "--host" },
+	{ "'mcp-remote','https://a/x','--auth-command','id'",
+	    "--auth-command means nothing to mcp-remote" },
+	{ "'mcp-remote','https://a/x','--auth-command=id'", "--auth-command" },
+	{ "'mcp-remote','--browser','id','https://a/x'", "--browser" },
+	{ "'mcp-remote','https://a/x','--auth-store','helper:id'", "--auth-s" },
+	{ "'mcp-remote','https://a/x','--log-file','f'", "--log-file" },
+	{ "'mcp-remote','https://a/x','--trace=f'", "--trace" },
+	{ "'mcp-remote','https://a/x','--cacert','f'", "--cacert" },
+	{ "'mcp-remote','https://a/x','--proxy','p'", "--proxy" },
+	{ "'mcp-remote','https://a/x','--no-memory'", "--no-memory" },
+	{ "'mcp-remote','https://a/x','--no-debug'", "--no-debug" },
+	{ "'mcp-remote','https://a/x','-K','f'", "-K" },
+	{ "'mcp-remote','https://a/x','-Kf'", "-K" },
+	{ "'mcp-remote','https://a/x','-vKf'", "-v" },
+	{ "'mcp-remote','https://a/x','-H','A: b'", "-H" },
+	{ "'mcp-remote','https://a/x','--','--trace','f'", "--trace" },
+	{ "'mcp-remote','https://a/x','--token-endpoint=https://b/'",
+	    "--token-endpoint" },
+	{ "'mcp-remote','https://a/x','--header','@/f'", "--header @FILE" },
+	{ "'mcp-remote','https://a/x','--header=@/f'", "--header @FILE" },
+	{ "'mcp-remote','https://a/x','--oauth2Bearer','t'", "--oauth2Bearer" },
+	{ "'mcp-remote','https://a/x','--sse','https://b/'", "--sse" },
+	{ "'mcp-remote','https://a/x','--header','A:','SECRET'",
+	    "an unexpected argument behind its URL]" },
+	{ "'supergateway','--sse','https://a/x','--header=A: b'", "" },
+	{ "'supergateway','--sse','https://a/x','--resource','b'", "--reso" },
+	{ "'supergateway','--sse','https://a/x','--header','@/f'", "@FILE" },
+	{ "'supergateway','--sse','https://a/x','--debug'", "--debug" },
+	{ "'mcp-proxy','-H','A','b','--transport=sse','https://a/x'", "" },
+	{ "'mcp-proxy','--host','0.0.0.0','https://a/x'", "=" },
+	{ "'mcp-proxy','https://a/x','--host','0.0.0.0'", "--host" },
+	{ "'mcp-proxy','https://a/x','--header','A: b'", "--header" },
+	{ "'mcp-proxy','https://a/x','-HA: b'", "-H" },
+	{ "'mcp-proxy','https://a/x','-H','@/f','b'", "@FILE" },
+	{ "'mcp-proxy','https://a/x','--headers','A','b','--trace','f'",
+	    "--trace" },
+	{ "'mcp-remote','https://a/x'],'env':{'MCPSPLICE_TRACE':'f'},'b':[",
+	    "MCPSPLICE_" },
+	{ "'mcp-remote','https://a/x'],'env':{'\\u004dCPSPLICE_TRACE':''},"
+	  "'b':[",
+	    "MCPSPLICE_" },
+};
+
+START_TEST(nothing_becomes_live)
+{
+	char *text = xasprintf("{'mcpServers':{'e':{'command':'npx','args':[%s"
+			       "]}}}",
+		 live[_i].args),
+	     *before = json(text), *got = wrapped(wrap_json, span_of(before));
+
+	if (live[_i].why[0] == '\0')
+		ck_assert_msg(strstr(got, SELF) != NULL, "%s", got);
+	else if (live[_i].why[0] == '=')
+		ck_assert_str_eq(got, before);
+	else
+		ck_assert_msg(got[0] == '[' &&
+			strstr(got, live[_i].why) != NULL &&
+			strstr(got, "SECRET") == NULL,
+		    "%s", got);
+	free(text);
+	free(before);
+	free(got);
+}
+END_TEST
+
 /* --- JSON: files --- */
 
 #define OLD "{'url':'https://a/x'}"
@@ -553,6 +629,23 @@ static const struct {
 	{ HEAD URL "bearer_token_env_var = \"T\"",
 	    HEAD "command = \"/m\"\nargs = [\"https://a/x\", \"--bearer-env\", "
 		 "\"T\"]\nenv_vars = [\"T\"]\n" },
+	/* an environment, however it is written */
+	{ HEAD URL "env.C = 'd'\nhttp_headers = { A = \"b\" }\n",
+	    HEAD "command = \"/m\"\nargs = [\"https://a/x\", \"-H\", "
+		 "\"A: b\"]\nenv.C = 'd'\n" },
+	{ HEAD "command = 'mcp-proxy'\nargs = ['https://a/x']\n"
+	       "env = { API_ACCESS_TOKEN = 't' }\n",
+	    HEAD "command = \"/m\"\nargs = [\"https://a/x\", "
+		 "\"--bearer-env\", \"API_ACCESS_TOKEN\"]\n"
+		 "env = { API_ACCESS_TOKEN = 't' }\n" },
+	{ HEAD URL "env.MCPSPLICE_TRACE = 'f'\n", "[MCPSPLICE_" },
+	{ HEAD URL "env = { A = 'b', 'MCPSPLICE_TRACE' = 'f' }\n",
+	    "[MCPSPLICE_" },
+	{ HEAD URL "[mcp_servers.a.\"env\"]\n\"\\u004dCPSPLICE_A\" = 'f'\n",
+	    "[MCPSPLICE_" },
+	{ HEAD "command = 'npx'\nargs = ['mcp-remote', 'https://a/x']\n"
+	       "[mcp_servers.a.\"\\u0065nv\"]\nA = 'f'\n",
+	    "[MCPSPLICE_" },
 	/* left alone */
 	{ HEAD URL "scopes = [\"a\"]\n", "[scopes" },
 	{ HEAD URL "[mcp_servers.a.http_headers]\nA = \"b\"\n",
@@ -1006,6 +1099,7 @@ main(void)
 	TCase *t = tcase_create("json");
 
 	tcase_add_loop_test(t, entry, 0, COUNT(entries));
+	tcase_add_loop_test(t, nothing_becomes_live, 0, COUNT(live));
 	tcase_add_loop_test(t, file, 0, COUNT(files));
 	tcase_add_test(t, deep);
 	suite_add_tcase(s, t);
