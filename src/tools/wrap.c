@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/bounds.h"
@@ -88,10 +89,25 @@ on_windows(const char *path)
 	return is;
 }
 
+/* As PowerShell writes it: with a mark, or a NUL in each character. */
+static bool
+is_utf16(struct span text, char **why)
+{
+	if (text.n < 2 ||
+	    (memcmp(text.p, "\xff\xfe", 2) != 0 &&
+		memcmp(text.p, "\xfe\xff", 2) != 0 && text.p[0] != '\0' &&
+		text.p[1] != '\0'))
+		return false;
+	*why = xstrdup("it is UTF-16; save it as UTF-8");
+	return true;
+}
+
 static int
 make_plan(const struct wrap *w, struct wrap_plan *p, const char *path,
     struct span text, char **why)
 {
+	if (is_utf16(text, why))
+		return -1;
 	p->windows = on_windows(path);
 	return wrap_hosts_format(path) == WRAP_TOML ?
 	    wrap_toml(p, text, w->self, why) :
@@ -192,6 +208,9 @@ wrap_file(struct wrap *w, const char *path)
 	w->files++;
 	buf_init(&snippets, 0);
 	if (user_file_read(&f, path, BOUND_WRAP_FILE_BYTES, &why) < 0) {
+		fail(w, path, why);
+	} else if (wrap_hosts_format(path) == WRAP_BY_HAND &&
+	    is_utf16(buf_span(&f.text), &why)) {
 		fail(w, path, why);
 	} else if (wrap_hosts_format(path) == WRAP_BY_HAND) {
 		wrap_by_hand(&snippets, path, buf_span(&f.text), w->self,

@@ -1,11 +1,14 @@
-/* Looks for words, line by line; the format is not read. */
+/* Looks for words, line by line. Of YAML it knows which lines are one entry, and
+ * the few members that have to stay. */
 #include "config.h"
 
 #include "tools/wrap_plan.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 #include "base/codec.h"
+#include "core/wire/redact.h"
 
 /* The URL of an entry stands at most so many bytes behind its program. */
 #define NEAR 600
@@ -44,24 +47,214 @@ url_in(struct span text)
 	return (struct span){ at, (size_t)(end - at) };
 }
 
-static void
-add_entry(struct buf *out, bool yaml, bool goose, const char *command,
-    const char *args)
+struct entry {
+	size_t number; /* of the line that speaks of a server; 0: none */
+	bool list;     /* it is an item of a list, not a member */
+	struct span name, url, timeout;
+	struct buf headers; /* lines, without secrets */
+	size_t below;       /* the column of "headers:", or SIZE_MAX */
+	bool header;        /* the next word is one */
+};
+
+/* --- what an entry has --- */
+
+static struct span
+unquoted(struct span text)
 {
-	if (goose)
+	const char *comment;
+
+	text = span_trim(text, " \t\r");
+	if (text.n >= 2 && strchr("\"'", text.p[0]) != NULL &&
+	    text.p[text.n - 1] == text.p[0])
+		return (struct span){ text.p + 1, text.n - 2 };
+	comment = span_find(text, " #");
+	if (comment != NULL)
+		text.n = (size_t)(comment - text.p);
+	return text;
+}
+
+/* Takes the next of several words with commas between them. */
+static struct span
+next_word(struct span *rest)
+{
+	struct span all = *rest;
+	size_t end, at = 0;
+
+	while (at < all.n && all.p[at] != ',') {
+		end = strchr("\"'", all.p[at]) == NULL ?
+		    0 :
+		    wrap_string_end(all, at);
+		at = end > 0 ? end : at + 1;
+	}
+	end = at + (at < all.n);
+	*rest = (struct span){ all.p + end, all.n - end };
+	return unquoted(span_trim((struct span){ all.p, at }, " \t\r[]{}"));
+}
+
+static void
+add_header(struct entry *e, struct span line)
+{
+	struct span name = unquoted(span_take(&line, ':'));
+	struct buf text;
+
+	buf_init(&text, 0);
+	buf_addspan(&text, name);
+	buf_adds(&text, ": ");
+	buf_addspan(&text, unquoted(line));
+	buf_adds(&e->headers, e->headers.n > 0 ? "\n" : "");
+	wrap_mask_header(&e->headers, buf_span(&text));
+	buf_wipe(&text);
+}
+
+static void
+take_word(struct entry *e, struct span word)
+{
+	if (e->header)
+		add_header(e, word);
+	else if (e->url.n == 0)
+		e->url = url_in(word);
+	e->header = !e->header && span_is(word, "--header");
+}
+
+/* Takes what stands at this column of a line. */
+static void
+take_text(struct entry *e, struct span text, size_t column)
+{
+	bool item = text.p[0] == '-';
+	struct span value, key;
+
+	text = span_trim((struct span){ text.p + item, text.n - item },
+	    " \t\r");
+	value = text;
+	key = unquoted(span_take(&value, ':'));
+	value = span_trim(value, " \t\r");
+	if (column > e->below) {
+		add_header(e, text);
+		return;
+	}
+	e->below = span_is(key, "headers") && value.n == 0 ? column : SIZE_MAX;
+	if (span_is(key, "name"))
+		e->name = unquoted(value);
+	else if (span_is(key, "timeout"))
+		e->timeout = unquoted(value);
+	else if (span_is(key, "url") || span_is(key, "uri"))
+		e->url = url_in(value);
+	else if (span_is(key, "headers"))
+		while (value.n > 0)
+			add_header(e, next_word(&value));
+	else if (span_is(key, "args"))
+		while (value.n > 0)
+			take_word(e, next_word(&value));
+	else if (item)
+		take_word(e, unquoted(text));
+}
+
+/* --- what is printed --- */
+
+struct by_hand {
+	struct buf *out;
+	const char *path, *self;
+	bool windows, yaml, goose;
+};
+
+/* Adds a name or a number of the file, if it needs no quotes. */
+static void
+add_plain(struct buf *out, struct span text, const char *preset)
+{
+	size_t i;
+
+	for (i = 0; i < text.n; i++)
+		if (!isalnum((unsigned char)text.p[i]) &&
+		    strchr("_-. ", text.p[i]) == NULL)
+			text.n = 0;
+	buf_addspan(out, text.n > 0 ? text : span_of(preset));
+}
+
+/* Adds the command and its arguments, with these words in front of each and
+ * behind them. */
+static void
+add_command(const struct by_hand *b, const struct entry *e, const char *command,
+    const char *args, const char *end)
+{
+	struct buf url, visible;
+
+	buf_init(&url, 0);
+	buf_init(&visible, 0);
+	redact_path(&url, e->url.n > 0 ? e->url : span_of("URL"), "(set)");
+	codec_visible(&visible, buf_span(&url), SIZE_MAX);
+	buf_adds(b->out, command);
+	codec_json_string(b->out, span_of(b->windows ? "wsl.exe" : b->self));
+	buf_addf(b->out, "%s[", args);
+	if (b->windows) {
+		buf_adds(b->out, "\"--exec\", ");
+		codec_json_string(b->out, span_of(b->self));
+		buf_adds(b->out, ", ");
+	}
+	codec_json_string(b->out, buf_span(&visible));
+	buf_addf(b->out, "]%s", end);
+	buf_free(&url);
+	buf_free(&visible);
+}
+
+static void
+add_entry(const struct by_hand *b, const struct entry *e)
+{
+	struct buf *out = b->out;
+
+	buf_addf(out, "%s: line %zu has to be changed by hand, into:\n",
+	    b->path, e->number);
+	buf_adds(out, !b->yaml ? "  \"" : e->list ? "  - name: " : "  ");
+	add_plain(out, e->name, "NAME");
+	if (!b->yaml) {
+		add_command(b, e,
+		    "\": { \"command\": ", ", \"args\": ", " }\n");
+		return;
+	}
+	if (b->goose) {
+		buf_adds(out, ":\n    type: stdio\n    name: ");
+		add_plain(out, e->name, "NAME");
+		buf_adds(out, "\n    enabled: true");
+	}
+	add_command(b, e,
+	    b->goose    ? "\n    cmd: " :
+		e->list ? "\n    command: " :
+			  ":\n    command: ",
+	    "\n    args: ", "\n");
+	if (e->headers.n > 0) {
 		buf_addf(out,
-		    "  NAME:\n    type: stdio\n    name: NAME\n"
-		    "    enabled: true\n    cmd: %s\n    args: [%s]\n"
-		    "    timeout: 300\n",
-		    command, args);
-	else if (yaml)
-		buf_addf(out,
-		    "  - name: NAME\n    command: %s\n    args: [%s]\n",
-		    command, args);
-	else
-		buf_addf(out,
-		    "  \"NAME\": { \"command\": %s, \"args\": [%s] }\n",
-		    command, args);
+		    "    %s: { MCPSPLICE_HEADER: ", b->goose ? "envs" : "env");
+		codec_json_string(out, buf_span(&e->headers));
+		buf_addf(out, "%s }\n",
+		    b->windows ? ", WSLENV: MCPSPLICE_HEADER" : "");
+	}
+	if (b->goose || e->timeout.n > 0) {
+		buf_adds(out, "    timeout: ");
+		add_plain(out, e->timeout, "300");
+		buf_adds(out, "\n");
+	}
+}
+
+/* Prints the entry, if it is one of a server, and begins another one. */
+static void
+next_entry(const struct by_hand *b, struct entry *e, bool list,
+    struct span name)
+{
+	if (e->number > 0)
+		add_entry(b, e);
+	buf_wipe(&e->headers);
+	*e = (struct entry){ .list = list, .name = name, .below = SIZE_MAX };
+	buf_init(&e->headers, 0);
+}
+
+/* Does the line begin the servers of a file? */
+static bool
+begins_servers(struct span line)
+{
+	struct span key = span_take(&line, ':');
+
+	return span_trim(line, " \t\r").n == 0 &&
+	    (span_is(key, "extensions") || span_is(key, "mcpServers") ||
+		span_is(key, "servers"));
 }
 
 void
@@ -69,34 +262,45 @@ wrap_by_hand(struct buf *out, const char *path, struct span text,
     const char *self, bool windows)
 {
 	const char *dot = strrchr(path, '.');
-	bool yaml = dot != NULL && dot[1] == 'y';
-	bool goose = yaml && span_find(text, "extensions:") != NULL;
-	struct span rest = text, line, url, near;
-	struct buf own, to;
-	size_t number;
+	struct by_hand b = { out, path, self, windows,
+		.yaml = dot != NULL && dot[1] == 'y' };
+	struct entry e = { .number = 0 };
+	struct span rest = text, line, near, from;
+	size_t number, column, top = 0, level = 0;
+	bool inside = false, item;
 
-	buf_init(&own, 0);
-	buf_init(&to, 0);
-	codec_json_string(&own, span_of(windows ? "wsl.exe" : self));
+	b.goose = b.yaml && span_find(text, "extensions:") != NULL;
+	next_entry(&b, &e, true, no_span);
 	for (number = 1; rest.n > 0; number++) {
 		near = (struct span){ rest.p, rest.n < NEAR ? rest.n : NEAR };
 		line = span_take(&rest, '\n');
-		if (!speaks(line))
+		from = span_trim(line, " \t\r");
+		column = from.n > 0 ? (size_t)(from.p - line.p) : 0;
+		item = from.n > 0 && from.p[0] == '-';
+		if (from.n == 0 || from.p[0] == '#')
 			continue;
-		url = url_in(near);
-		if (url.n == 0)
-			url = span_of("URL");
-		buf_reset(&to);
-		if (windows) {
-			buf_adds(&to, "\"--exec\", ");
-			codec_json_string(&to, span_of(self));
-			buf_adds(&to, ", ");
+		if (b.yaml && begins_servers(from)) {
+			inside = true;
+			top = column;
+			level = SIZE_MAX;
+			continue;
 		}
-		codec_json_string(&to, url);
-		buf_addf(out, "%s: line %zu has to be changed by hand, into:\n",
-		    path, number);
-		add_entry(out, yaml, goose, buf_str(&own), buf_str(&to));
+		inside = inside && (column > top || (column == top && item));
+		if (!inside || column <= level) {
+			level = column;
+			next_entry(&b, &e, item || !inside,
+			    item || !inside ? no_span : span_take(&from, ':'));
+		}
+		if (e.number == 0 && speaks(line))
+			e.number = number;
+		if (inside && from.n > 0)
+			take_text(&e, from, column);
+		else if (!inside)
+			e.url = url_in(near);
 	}
-	buf_free(&own);
-	buf_free(&to);
+	next_entry(&b, &e, true, no_span);
+	if (span_find(buf_span(out), "(set)") != NULL)
+		buf_adds(out,
+		    "Where it says (set), write what the file has.\n");
+	buf_free(&e.headers);
 }

@@ -379,6 +379,15 @@ class Command(Base):
         bad = self.put("c.toml", 'a = "b\n')
         self.assertIn("line 1, column 5", self.wrap(bad, status=1))
 
+    def test_utf16(self):
+        for name in ("a.json", "b.toml", "c.yaml"):
+            for form in ("utf-16", "utf-16-le", "utf-16-be"):
+                path = self.path(name)
+                with open(path, "wb") as f:
+                    f.write(self.TEXT.encode(form))
+                self.assertIn(path + ": it is UTF-16; save it as UTF-8",
+                              self.wrap(path, status=1))
+
     def test_files_that_are_none(self):
         for name in (self.path("missing.json"), self.tmp):
             self.wrap(name, status=1)

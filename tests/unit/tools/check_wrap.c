@@ -984,7 +984,7 @@ START_TEST(by_hand)
 	    SELF, false);
 	ck_assert_str_eq(buf_str(&out),
 	    "c.yaml: line 4 has to be changed by hand, into:\n"
-	    "  - name: NAME\n    command: \"/m\"\n"
+	    "  - name: a\n    command: \"/m\"\n"
 	    "    args: [\"https://a/x\"]\n");
 	buf_reset(&out);
 	wrap_by_hand(&out, "c.yaml",
@@ -1002,6 +1002,67 @@ START_TEST(by_hand)
 	    "c.yaml: line 1 has to be changed by hand, into:\n"
 	    "  - name: NAME\n    command: \"wsl.exe\"\n"
 	    "    args: [\"--exec\", \"/m\", \"https://a/x\"]\n");
+	buf_free(&out);
+}
+END_TEST
+
+/* What stands in the file, and what is printed behind "line N ... into:". */
+static const struct {
+	const char *before, *after;
+} yaml[] = {
+	/* Goose */
+	{ "extensions:\n  gh: # c\n    name: gh\n    headers:\n"
+	  "      Authorization: Bearer CANARY\n      'B': \"${V}\"\n\n"
+	  "    uri: 'https://a/x?CANARY' # CANARY\n    timeout: 20\n"
+	  "  other:\n    cmd: x\n",
+	    "  gh:\n    type: stdio\n    name: gh\n    enabled: true\n"
+	    "    cmd: \"/m\"\n    args: [\"https://a/x?(set)\"]\n    envs: { "
+	    "MCPSPLICE_HEADER: \"Authorization: (set)\\nB: ${V}\" }\n"
+	    "    timeout: 20\n" },
+	{ "extensions:\n  r:\n    cmd: npx\n    args: [-y, \"mcp-remote\", "
+	  "'https://a/x', --header, \"A: b, CANARY\"]\n",
+	    "  r:\n    type: stdio\n    name: r\n    enabled: true\n"
+	    "    cmd: \"/m\"\n    args: [\"https://a/x\"]\n    envs: { "
+	    "MCPSPLICE_HEADER: \"A: (set)\" }\n    timeout: 300\n" },
+	/* Continue */
+	{ "name: n\nmcpServers:\n- name: \"g h\"\n  url: https://a/x\n"
+	  "  requestOptions:\n    headers: { A: \"Bearer ${{ secrets.T }}\" }\n"
+	  "- command: x\nmodels:\n- name: y\n",
+	    "  - name: g h\n    command: \"/m\"\n    args: [\"https://a/x\"]\n"
+	    "    env: { MCPSPLICE_HEADER: \"A: Bearer ${{ secrets.T }}\" }\n" },
+	{ "mcpServers:\n  - name: b\r\n    command: npx\r\n    args:\r\n"
+	  "    - mcp-remote\r\n    - https://a/x\r\n    - --header\r\n"
+	  "    - 'A: CANARY'\r\n",
+	    "  - name: b\n    command: \"/m\"\n    args: [\"https://a/x\"]\n"
+	    "    env: { MCPSPLICE_HEADER: \"A: (set)\" }\n" },
+	/* LibreChat */
+	{ "mcpServers:\n  l:\n    url: https://a/s/sk-CANARY123456/x\n"
+	  "    timeout: 60000\n  o:\n    command: CANARY\n",
+	    "  l:\n    command: \"/m\"\n    args: [\"https://a/s/(set)/x\"]\n"
+	    "    timeout: 60000\n" },
+	/* names that would need quotes, and what a terminal would obey */
+	{ "mcpServers:\n  - name: 'a: [b'\n    timeout: a\x1b\n"
+	  "    url: https://a/\xc2\x9b\n",
+	    "  - name: NAME\n    command: \"/m\"\n"
+	    "    args: [\"https://a/\\\\xc2\\\\x9b\"]\n    timeout: 300\n" },
+};
+
+START_TEST(by_hand_in_yaml)
+{
+	struct buf out;
+	const char *got;
+
+	buf_init(&out, 0);
+	wrap_by_hand(&out, "c.yaml", span_of(yaml[_i].before), SELF, false);
+	got = strchr(buf_str(&out), '\n');
+	ck_assert_ptr_ne(got, NULL);
+	ck_assert_msg(strncmp(got + 1, yaml[_i].after,
+			  strlen(yaml[_i].after)) == 0 &&
+		(strstr(got, "(set)") != NULL) ==
+		    (strstr(got, "\nWhere it says (set), ") != NULL) &&
+		strstr(got + 1, "into:") == NULL &&
+		strstr(got, "CANARY") == NULL,
+	    "%s", got);
 	buf_free(&out);
 }
 END_TEST
@@ -1116,6 +1177,7 @@ main(void)
 	tcase_add_loop_test(t, secrets_are_hidden, 0, COUNT(secrets));
 	tcase_add_test(t, diff);
 	tcase_add_test(t, by_hand);
+	tcase_add_loop_test(t, by_hand_in_yaml, 0, COUNT(yaml));
 	suite_add_tcase(s, t);
 	t = tcase_create("large");
 	tcase_set_timeout(t, 120);
