@@ -41,36 +41,23 @@ struct mask {
 	char *before[2]; /* the words in front, the nearest first */
 };
 
+/* Is the name one of these, with a blank around each? */
 static bool
-is_secret(const char *name)
+is_among(const char *names, const char *name)
 {
-	struct buf quoted;
-	bool is;
+	char *padded = xasprintf(" %s ", name);
+	bool is = strstr(names, padded) != NULL;
 
-	buf_init(&quoted, 0);
-	codec_json_string(&quoted, span_of(name));
-	is = redact_is_secret((struct span){ quoted.p + 1, quoted.n - 2 });
-	buf_free(&quoted);
+	free(padded);
 	return is;
 }
 
 static enum view
 view_of(enum view view, const char *name)
 {
-	static const struct {
-		const char *name;
-		enum view view;
-	} members[] = { { "type", VIEW_SHOWN }, { "transport", VIEW_SHOWN },
-		{ "transportType", VIEW_SHOWN }, { "name", VIEW_SHOWN },
-		{ "url", VIEW_SHOWN }, { "httpUrl", VIEW_SHOWN },
-		{ "serverUrl", VIEW_SHOWN }, { "cwd", VIEW_SHOWN },
-		{ "env_vars", VIEW_SHOWN }, { "env_http_headers", VIEW_SHOWN },
-		{ "bearer_token_env_var", VIEW_SHOWN }, { "tools", VIEW_SHOWN },
-		{ "alwaysAllow", VIEW_SHOWN }, { "command", VIEW_WORDS },
-		{ "args", VIEW_WORDS }, { "path", VIEW_WORDS },
-		{ "env", VIEW_SECRET }, { "environment", VIEW_SECRET },
-		{ "headers", VIEW_SECRET }, { "http_headers", VIEW_SECRET } };
-	size_t i;
+	static const char shown[] =
+	    " type transport transportType name url httpUrl serverUrl cwd tools "
+	    "alwaysAllow env_vars env_http_headers bearer_token_env_var ";
 
 	if (view == VIEW_FILE)
 		return strcmp(name, "mcp_servers") == 0 ? VIEW_SERVERS :
@@ -83,10 +70,11 @@ view_of(enum view view, const char *name)
 		return VIEW_SHOWN;
 	if (view != VIEW_ENTRY)
 		return view;
-	for (i = 0; i < sizeof members / sizeof members[0]; i++)
-		if (strcmp(name, members[i].name) == 0)
-			return members[i].view;
-	return is_secret(name) ? VIEW_SECRET : VIEW_UNKNOWN;
+	if (is_among(" command args path ", name))
+		return VIEW_WORDS;
+	if (is_among(" env environment headers http_headers ", name))
+		return VIEW_SECRET;
+	return is_among(shown, name) ? VIEW_SHOWN : VIEW_UNKNOWN;
 }
 
 /* --- strings --- */

@@ -151,20 +151,14 @@ is_key(struct span key)
 static bool
 is_value(struct span value)
 {
-	static const char *const words[] = { "true", "false", "inf", "nan" };
-	const char *numbers = "+-0123456789";
-	size_t i;
-
 	if (value.n == 0)
 		return false;
 	if (value.p[0] == '"' || value.p[0] == '\'')
 		return wrap_string_end(value, 0) == value.n;
 	if (value.p[0] == '[' || value.p[0] == '{')
 		return value.p[value.n - 1] == (value.p[0] == '[' ? ']' : '}');
-	for (i = 0; i < sizeof words / sizeof words[0]; i++)
-		if (span_is(value, words[i]))
-			return true;
-	return strchr(numbers, value.p[0]) != NULL;
+	/* true, false, inf, nan, numbers and dates */
+	return strchr("tfin+-0123456789", value.p[0]) != NULL;
 }
 
 /* Reads the next statement. Returns 1, 0 at the end, or -1 at what is broken;

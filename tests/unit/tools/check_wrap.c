@@ -782,7 +782,7 @@ static const char *const secrets[] = {
 	"{'mcpServers':{'e':{'url':'https://a/x','headers':"
 	"{'A':'Bearer ${SEEN}','B':'CANARY${B}','C':'CANARY ${B}'}}}}",
 	"{'mcpServers':{'e':{'url':'https://a/x','env':{'A':4711,'B':"
-	"{'C':['CANARY',4711]}},'apiKey':4711,'disabled':false}}}",
+	"{'C':['CANARY',4711]}},'apiKey':'4711','disabled':false}}}",
 	/* members that are not known, and comments */
 	"{'mcpServers':{'e':{/* CANARY */'url':'https://a/x',// CANARY\n"
 	"'a':{'url':'CANARY','b':[['CANARY'],{'type':'CANARY'}]},"
