@@ -50,7 +50,7 @@ url_in(struct span text)
 struct entry {
 	size_t number; /* of the line that speaks of a server; 0: none */
 	bool list;     /* it is an item of a list, not a member */
-	struct span name, url, timeout;
+	struct span key, name, url, timeout;
 	struct buf headers; /* lines, without secrets */
 	size_t below;       /* the column of "headers:", or SIZE_MAX */
 	bool header;        /* the next word is one */
@@ -98,9 +98,9 @@ add_header(struct entry *e, struct span line)
 	struct buf text;
 
 	buf_init(&text, 0);
-	buf_addspan(&text, name);
+	codec_visible(&text, name, SIZE_MAX);
 	buf_adds(&text, ": ");
-	buf_addspan(&text, unquoted(line));
+	codec_visible(&text, unquoted(line), SIZE_MAX);
 	buf_adds(&e->headers, e->headers.n > 0 ? "\n" : "");
 	wrap_mask_header(&e->headers, buf_span(&text));
 	buf_wipe(&text);
@@ -200,11 +200,12 @@ static void
 add_entry(const struct by_hand *b, const struct entry *e)
 {
 	struct buf *out = b->out;
+	struct span name = e->name.n > 0 ? e->name : e->key;
 
 	buf_addf(out, "%s: line %zu has to be changed by hand, into:\n",
 	    b->path, e->number);
 	buf_adds(out, !b->yaml ? "  \"" : e->list ? "  - name: " : "  ");
-	add_plain(out, e->name, "NAME");
+	add_plain(out, e->list ? name : e->key, "NAME");
 	if (!b->yaml) {
 		add_command(b, e,
 		    "\": { \"command\": ", ", \"args\": ", " }\n");
@@ -212,7 +213,7 @@ add_entry(const struct by_hand *b, const struct entry *e)
 	}
 	if (b->goose) {
 		buf_adds(out, ":\n    type: stdio\n    name: ");
-		add_plain(out, e->name, "NAME");
+		add_plain(out, name, "NAME");
 		buf_adds(out, "\n    enabled: true");
 	}
 	add_command(b, e,
@@ -236,13 +237,12 @@ add_entry(const struct by_hand *b, const struct entry *e)
 
 /* Prints the entry, if it is one of a server, and begins another one. */
 static void
-next_entry(const struct by_hand *b, struct entry *e, bool list,
-    struct span name)
+next_entry(const struct by_hand *b, struct entry *e, bool list, struct span key)
 {
 	if (e->number > 0)
 		add_entry(b, e);
 	buf_wipe(&e->headers);
-	*e = (struct entry){ .list = list, .name = name, .below = SIZE_MAX };
+	*e = (struct entry){ .list = list, .key = key, .below = SIZE_MAX };
 	buf_init(&e->headers, 0);
 }
 

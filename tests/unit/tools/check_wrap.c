@@ -1011,11 +1011,11 @@ static const struct {
 	const char *before, *after;
 } yaml[] = {
 	/* Goose */
-	{ "extensions:\n  gh: # c\n    name: gh\n    headers:\n"
+	{ "extensions:\n  gh: # c\n    name: g.h\n    headers:\n"
 	  "      Authorization: Bearer CANARY\n      'B': \"${V}\"\n\n"
 	  "    uri: 'https://a/x?CANARY' # CANARY\n    timeout: 20\n"
 	  "  other:\n    cmd: x\n",
-	    "  gh:\n    type: stdio\n    name: gh\n    enabled: true\n"
+	    "  gh:\n    type: stdio\n    name: g.h\n    enabled: true\n"
 	    "    cmd: \"/m\"\n    args: [\"https://a/x?(set)\"]\n    envs: { "
 	    "MCPSPLICE_HEADER: \"Authorization: (set)\\nB: ${V}\" }\n"
 	    "    timeout: 20\n" },
