@@ -1,5 +1,5 @@
 /*
- * Files. First the program's own, in its own folders: a folder is opened and checked
+ * The program's own files, in its own folders: a folder is opened and checked
  * once, and files are named relative to it: no link that somebody puts there is
  * followed, and no file is read that other users could have written. No
  * function here waits for another process, ends this one, or leaves half a file
@@ -76,44 +76,14 @@ int file_list(int dir, size_t max, file_list_cb *each, void *arg);
 /* Removes temporary files of file_write and file_new_locked that killed
  * processes left behind more than an hour ago. */
 void file_sweep(int dir);
-/* Returns a number that changes when the file does; 0: there is none, or
- * name is NULL. With dir -1 it is a file of the user's, anywhere, and links are followed. */
+/* Returns a number that changes when the file does; 0: there is none, or name is
+ * NULL. With dir -1 it is a file of the user's, anywhere, and links are
+ * followed. */
 uint64_t file_stamp(int dir, const char *name);
 /* Keeps the youngest files of a folder, so many and with so many bytes in all,
  * none of them older than old_s seconds, and removes all others, whoever wrote
  * them. Folders in it stay. For folders of which any file can be lost. */
 void file_trim(int dir, size_t files, uint64_t bytes, int64_t old_s);
-
-/*
- * A file of the user that other programs read and write, too: it keeps its
- * place behind links, its mode and its group, and what was written to it
- * meanwhile is not lost. Each function that can fail returns -1 with *why, a
- * message that the caller owns and that does not name the file.
- */
-struct user_file {
-	char *path;   /* as it was given */
-	char *target; /* where the links end */
-	struct stat stat;
-	struct buf text; /* its content; may be a secret */
-};
-
-/* Reads a regular file of at most max bytes. Free f in both cases. */
-int user_file_read(struct user_file *f, const char *path, size_t max,
-    char **why);
-/* Replaces the content, in one step, unless the file has changed since it was
- * read. */
-int user_file_write(const struct user_file *f, struct span text, char **why);
-void user_file_free(struct user_file *f);
-
-/* Returns the path of the newest backup, owned by the caller; NULL: there is
- * none. */
-char *user_file_backup(const char *path);
-/* Keeps the content in a backup beside path, with the mode of the file, unless
- * the newest backup has the same content. Returns its path, owned by the
- * caller, or NULL with *why. */
-char *user_file_keep(const struct user_file *f, char **why);
-/* Exchanges the contents of the file and of its newest backup. */
-int user_file_restore(const char *path, size_t max, char **why);
 
 /* Warns if other users can read or write this file, which holds a credential of
  * the user. st is of the file; what is no regular file is not checked. */

@@ -306,7 +306,7 @@ pass == 1 {
 	    "fork|vfork|exec[lv]p?e?|fexecve|execvpe|posix_spawnp?"))
 		breach("processes are started by io/child.c and tools/peer.c")
 	# what changes folders, and what locks
-	if (file !~ /^io\/file\.c$/ && file != "base/append.c" && calls(line,
+	if (file !~ /^io\/(user_)?file\.c$/ && file != "base/append.c" && calls(line,
 	    "openat|creat|mkdir|mkdirat|rmdir|mkdtemp|mkstemp|mkostemp|" \
 	    "rename|renameat|remove|unlink|unlinkat|link|linkat|symlink|" \
 	    "symlinkat|flock|lockf|truncate|ftruncate|fsync|fdatasync|" \

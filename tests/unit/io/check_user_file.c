@@ -1,10 +1,10 @@
 /*
- * io/file, files of the user: links, modes, backups, and what another program
+ * io/user_file: links, modes, backups, and what another program
  * does to the file meanwhile.
  */
 #include "config.h"
 
-#include "io/file.h"
+#include "io/user_file.h"
 
 #include <sys/resource.h>
 #include <sys/stat.h>
