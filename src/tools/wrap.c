@@ -11,7 +11,7 @@
 
 #include "base/bounds.h"
 #include "base/log.h"
-#include "io/file.h"
+#include "io/user_file.h"
 #include "tools/wrap_hosts.h"
 #include "tools/wrap_plan.h"
 

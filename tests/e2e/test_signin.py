@@ -551,7 +551,7 @@ class Clients(Base):
             c = a.add_client("x", takes)
             a.script("token", authserver.error("invalid_client", 401))
             p = self.start(m, b, "--client-id", "x", "--client-secret-env",
-                           "S", env={"S": c.secret})
+                           "S", "--issuer", a.issuer, env={"S": c.secret})
             self.works(p, m)
             self.counted(a, register=0, code=2)
             first = a.seen_at(a.path + "/token")[0]

@@ -754,7 +754,7 @@ class Cached(Patient):
         c = a.add_client("m")
         m = self.protected(a)
         args = ("--auth", "client-credentials", "--client-id", "m",
-                "--client-secret-env", "S")
+                "--client-secret-env", "S", "--issuer", a.issuer)
         seen = []
         for _ in range(2):
             p = self.splice(m, *args, env={"S": c.secret})
