@@ -31,29 +31,29 @@ struct client_config {
 /* stage is what the reducer may know of its neighbours; borrowed. */
 struct client *client_new(const struct client_config *config,
     const struct stage *stage);
-void client_free(struct client *e);
+void client_free(struct client *c);
 
 /* Is the client a legacy one, so that what the session writes passes? */
-bool client_is_legacy(const struct client *e);
+bool client_is_legacy(const struct client *c);
 /* Returns the kinds of events that may concern this reducer now (EVENT_BIT):
  * others need not be offered. Only a step changes them. */
-uint64_t client_wants(const struct client *e);
+uint64_t client_wants(const struct client *c);
 
 /* Takes an input from outside, or an action of the session. Returns false if
  * the event does not concern this reducer: it passes, perhaps with another
  * frame or version in it, which is borrowed until the next call. */
-bool client_step(struct client *e, struct event *in);
+bool client_step(struct client *c, struct event *in);
 /* Gives the next event: an input for the session (INPUT_CLIENT), EVENT_PROBE
  * for core/server, or an action. Returns false if there is none. What the event
  * borrows is valid until the next call. */
-bool client_next(struct client *e, struct event *out);
+bool client_next(struct client *c, struct event *out);
 /* When INPUT_TICK is due, in monotonic ms, or ALARM_NEVER. */
-int64_t client_deadline(const struct client *e);
+int64_t client_deadline(const struct client *c);
 /* Is something of the client held back from the session? While it is, the
  * session must not be told of EOF. */
-bool client_holds(const struct client *e);
+bool client_holds(const struct client *c);
 /* Appends lines for the user about requests held back, listens and parked
  * requests; none for a legacy client. */
-void client_describe(const struct client *e, struct buf *out);
+void client_describe(const struct client *c, struct buf *out);
 
 #endif

@@ -35,9 +35,9 @@ unsupported(const struct frame *f, struct span version)
 }
 
 static bool
-is_duplicate(const struct client *e, struct span id)
+is_duplicate(const struct client *c, struct span id)
 {
-	const struct request *r = client_find(e, id);
+	const struct request *r = client_find(c, id);
 
 	return r != NULL && msg_id_again(r->frame->id, id);
 }
@@ -45,18 +45,18 @@ is_duplicate(const struct client *e, struct span id)
 /* Returns the error for a modern request that cannot be sent; NULL: it can. The
  * modern era has no initialize. */
 static struct frame *
-check(const struct client *e, const struct frame *f, struct span version)
+check(const struct client *c, const struct frame *f, struct span version)
 {
-	if (is_duplicate(e, f->id))
-		return client_fault(e, f, FAULT_DUPLICATE);
+	if (is_duplicate(c, f->id))
+		return client_fault(c, f, FAULT_DUPLICATE);
 	if (json_kind(version) != '"')
-		return client_fault(e, f, FAULT_BAD_META_VERSION);
+		return client_fault(c, f, FAULT_BAD_META_VERSION);
 	if (!client_is_string(version, REVISION_MODERN))
 		return unsupported(f, version);
 	if (json_kind(era_meta(f, META_CAPABILITIES)) != '{')
-		return client_fault(e, f, FAULT_BAD_META_CAPABILITIES);
+		return client_fault(c, f, FAULT_BAD_META_CAPABILITIES);
 	return client_is(f, "initialize") ?
-	    client_fault(e, f, FAULT_INITIALIZE_IS_OLD) :
+	    client_fault(c, f, FAULT_INITIALIZE_IS_OLD) :
 	    NULL;
 }
 
@@ -65,42 +65,42 @@ check(const struct client *e, const struct frame *f, struct span version)
 /* A legacy client sends a modern request after its initialize. The client
  * remains a legacy one. */
 static void
-legacy_asks(struct client *e, struct frame *f)
+legacy_asks(struct client *c, struct frame *f)
 {
-	if (e->discovered == NULL)
-		client_fail(e, f, FAULT_INITIALIZED_OLD);
+	if (c->discovered == NULL)
+		client_fail(c, f, FAULT_INITIALIZED_OLD);
 	else if (client_is_discover(f))
-		client_write(e, client_discover_answer(e->discovered, f->id));
+		client_write(c, client_discover_answer(c->discovered, f->id));
 	else
-		client_fail(e, f, FAULT_INITIALIZED_LISTENS);
+		client_fail(c, f, FAULT_INITIALIZED_LISTENS);
 }
 
 /* A request of a modern client lacks the protocol version. */
 static void
-without_revision(struct client *e, const struct frame *f)
+without_revision(struct client *c, const struct frame *f)
 {
 	if (client_is(f, "ping"))
-		client_write(e, msg_result(f->id, "{}"));
+		client_write(c, msg_result(f->id, "{}"));
 	else
-		client_fail(e, f, FAULT_NO_META_VERSION);
+		client_fail(c, f, FAULT_NO_META_VERSION);
 }
 
 static void
-modern_asks(struct client *e, struct frame *f, struct span version)
+modern_asks(struct client *c, struct frame *f, struct span version)
 {
-	struct frame *error = check(e, f, version);
+	struct frame *error = check(c, f, version);
 
 	if (error != NULL) {
-		client_write(e, error);
+		client_write(c, error);
 		return;
 	}
-	e->modern = true;
-	if (e->opening == OPENING_SHUT)
-		client_open(e, f);
-	if (e->opening == OPENING_RUNS)
-		client_hold(e, f);
+	c->modern = true;
+	if (c->opening == OPENING_SHUT)
+		client_open(c, f);
+	if (c->opening == OPENING_RUNS)
+		client_hold(c, f);
 	else
-		client_request(e, f);
+		client_request(c, f);
 }
 
 static bool
@@ -112,39 +112,39 @@ is_modern_only(const struct frame *f)
 }
 
 bool
-client_passes(const struct client *e, const struct frame *f)
+client_passes(const struct client *c, const struct frame *f)
 {
-	return e->legacy && !is_modern_only(f);
+	return c->legacy && !is_modern_only(f);
 }
 
 static void
-client_asks(struct client *e, struct frame *f)
+client_asks(struct client *c, struct frame *f)
 {
 	struct span version = era_request_version(f);
 
 	if (version.p != NULL)
-		modern_asks(e, f, version);
+		modern_asks(c, f, version);
 	else if (client_is(f, "initialize"))
-		client_become_legacy(e, f);
-	else if (e->modern)
-		without_revision(e, f);
+		client_become_legacy(c, f);
+	else if (c->modern)
+		without_revision(c, f);
 	else
-		client_send(e, frame_ref(f));
+		client_send(c, frame_ref(f));
 }
 
 void
-client_from_client(struct client *e, struct frame *f)
+client_from_client(struct client *c, struct frame *f)
 {
-	if (e->legacy && is_modern_only(f))
-		legacy_asks(e, f);
-	else if (!e->legacy && f->kind == FRAME_REQUEST)
-		client_asks(e, f);
-	else if (!e->modern)
-		client_send(e, frame_ref(f));
+	if (c->legacy && is_modern_only(f))
+		legacy_asks(c, f);
+	else if (!c->legacy && f->kind == FRAME_REQUEST)
+		client_asks(c, f);
+	else if (!c->modern)
+		client_send(c, frame_ref(f));
 	else if (f->kind == FRAME_NOTIFICATION)
-		client_notification(e, f);
+		client_notification(c, f);
 	else
-		client_log(e, LEVEL_WARN,
+		client_log(c, LEVEL_WARN,
 		    "a client of " REVISION_MODERN
 		    " sent an answer, which belongs in its next request: "
 		    "dropped");

@@ -22,10 +22,10 @@ is_native(const struct request *r)
 /* Was r sent to a modern server and answered by a legacy one that took the
  * place of the first and does not know the method? Then r is played here. */
 static bool
-outlived(const struct client *e, const struct request *r,
+outlived(const struct client *c, const struct request *r,
     const struct frame *answer)
 {
-	return e->discovered == NULL && e->opening == OPENING_DONE &&
+	return c->discovered == NULL && c->opening == OPENING_DONE &&
 	    answer->kind == FRAME_ERROR &&
 	    msg_error_code(answer) == FAULT_METHOD &&
 	    (client_is_discover(r->frame) ||
@@ -33,12 +33,12 @@ outlived(const struct client *e, const struct request *r,
 }
 
 static void
-native_answered(struct client *e, struct request *r, struct frame *answer)
+native_answered(struct client *c, struct request *r, struct frame *answer)
 {
 	struct frame *f;
 
-	if (outlived(e, r, answer)) {
-		client_dispatch(e, r);
+	if (outlived(c, r, answer)) {
+		client_dispatch(c, r);
 		return;
 	}
 	if (answer->kind == FRAME_ERROR && r->acked)
@@ -49,80 +49,80 @@ native_answered(struct client *e, struct request *r, struct frame *answer)
 		f = fault_pass_on(answer, r->frame);
 	else
 		f = frame_ref(answer);
-	client_write(e, f);
-	client_drop(e, r);
+	client_write(c, f);
+	client_drop(c, r);
 }
 
 /* Does client_id make such ids? A request of the reducer with an id that is not
  * in the table was dropped before its answer came. */
 static bool
-is_ours(const struct client *e, struct span id)
+is_ours(const struct client *c, struct span id)
 {
-	size_t n = strlen(e->config.prefix);
+	size_t n = strlen(c->config.prefix);
 
 	return id.n > n + 3 && id.p[0] == '"' &&
-	    memcmp(id.p + 1, e->config.prefix, n) == 0 &&
+	    memcmp(id.p + 1, c->config.prefix, n) == 0 &&
 	    memcmp(id.p + 1 + n, "-c", 2) == 0;
 }
 
 static void
-answered(struct client *e, struct frame *m)
+answered(struct client *c, struct frame *m)
 {
-	struct request *r = client_find_sent(e, m->id);
-	bool setting = r != NULL && r == e->setting;
+	struct request *r = client_find_sent(c, m->id);
+	bool setting = r != NULL && r == c->setting;
 
 	if (r == NULL) {
 		/* An error without a known id may be for a line that was not a
 		 * request: the client sees it too. */
-		if (!is_ours(e, m->id))
-			client_write(e, frame_ref(m));
+		if (!is_ours(c, m->id))
+			client_write(c, frame_ref(m));
 		return;
 	}
 	switch (r->kind) {
 	case REQUEST_OPEN:
-		client_opened(e, r, m);
+		client_opened(c, r, m);
 		break;
 	case REQUEST_NATIVE:
-		native_answered(e, r, m);
+		native_answered(c, r, m);
 		break;
 	case REQUEST_BRIDGED:
-		if (r->in == &e->parked)
-			client_park_final(e, r, m);
+		if (r->in == &c->parked)
+			client_park_final(c, r, m);
 		else
-			client_answered(e, r, m);
+			client_answered(c, r, m);
 		break;
 	case REQUEST_SUBSCRIBE:
 	case REQUEST_UNSUBSCRIBE:
-		client_subscribed(e, r, m);
+		client_subscribed(c, r, m);
 		break;
 	default:
-		client_drop(e, r);
+		client_drop(c, r);
 		break;
 	}
 	if (setting)
-		client_level_settled(e);
+		client_level_settled(c);
 }
 
 /* --- questions --- */
 
 static void
-question(struct client *e, const struct event *in)
+question(struct client *c, const struct event *in)
 {
 	struct frame *m = in->frame;
 	struct request *r;
 
 	if (client_is(m, "ping")) {
-		client_send(e, msg_result(m->id, "{}"));
+		client_send(c, msg_result(m->id, "{}"));
 		return;
 	}
 	if (in->related != NULL)
-		r = client_find_sent(e, in->related->id);
+		r = client_find_sent(c, in->related->id);
 	else
-		r = client_likely_owner(e);
-	if (r != NULL && r->kind == REQUEST_BRIDGED && r->in != &e->running)
-		client_question(e, r, m, in->related == NULL);
+		r = client_likely_owner(c);
+	if (r != NULL && r->kind == REQUEST_BRIDGED && r->in != &c->running)
+		client_question(c, r, m, in->related == NULL);
 	else
-		client_send(e, client_fault(e, m, FAULT_ASKED_OUTSIDE));
+		client_send(c, client_fault(c, m, FAULT_ASKED_OUTSIDE));
 }
 
 /* --- notifications --- */
@@ -130,50 +130,50 @@ question(struct client *e, const struct event *in)
 /* Returns the request with this progress token, r if it has it; NULL: the
  * client waits for no such request. */
 static struct request *
-progressing(struct client *e, struct request *r, struct span token)
+progressing(struct client *c, struct request *r, struct span token)
 {
 	if (token.p == NULL)
 		return NULL;
 	if (r == NULL || r->frame == NULL ||
 	    !msg_id_same(r->sent->token, token))
-		r = client_find_token(e, token);
-	return r != NULL && r->in == &e->parked ? NULL : r;
+		r = client_find_token(c, token);
+	return r != NULL && r->in == &c->parked ? NULL : r;
 }
 
 /* Passes m on, with the token of the retry if a retry of r has another one. */
 static void
-progress(struct client *e, struct request *r, struct frame *m)
+progress(struct client *c, struct request *r, struct frame *m)
 {
 	struct edit edit = { "progressToken",
 		json_get(m->params, "progressToken") };
 
-	r = progressing(e, r, edit.value);
+	r = progressing(c, r, edit.value);
 	if (r == NULL)
 		return;
 	if (span_eq(r->frame->token, r->sent->token)) {
-		client_write(e, frame_ref(m));
+		client_write(c, frame_ref(m));
 		return;
 	}
 	edit.value = r->frame->token;
 	if (edit.value.p != NULL)
-		client_write(e, edit_part(m, "params", m->params, &edit, 1));
+		client_write(c, edit_part(m, "params", m->params, &edit, 1));
 }
 
 /* Does the client want this log message? One on the stream of a request must be
  * wanted by that request. One on no request's stream may be wanted by any
  * request, as HTTP+SSE has no other stream. */
 static bool
-is_wanted(const struct client *e, const struct request *r, bool related,
+is_wanted(const struct client *c, const struct request *r, bool related,
     const struct frame *m)
 {
 	int level = era_level(json_get(m->params, "level")), i;
 
 	if (related)
 		return r != NULL && r->level >= 0 && level >= r->level;
-	if (!e->shared)
+	if (!c->shared)
 		return false;
 	for (i = 0; i <= level; i++)
-		if (e->levels[i] > 0)
+		if (c->levels[i] > 0)
 			return true;
 	return false;
 }
@@ -189,41 +189,41 @@ is_legacy_only(const struct frame *m)
 }
 
 static void
-notified(struct client *e, struct request *r, bool related, struct frame *m)
+notified(struct client *c, struct request *r, bool related, struct frame *m)
 {
 	if (client_is(m, "notifications/cancelled"))
-		client_question_over(e, json_get(m->params, "requestId"));
-	else if (client_fan_out(e, m) || is_legacy_only(m))
+		client_question_over(c, json_get(m->params, "requestId"));
+	else if (client_fan_out(c, m) || is_legacy_only(m))
 		return;
 	else if (client_is(m, "notifications/progress"))
-		progress(e, r, m);
+		progress(c, r, m);
 	else if (client_is(m, "notifications/message")) {
-		if (is_wanted(e, r, related, m))
-			client_write(e, frame_ref(m));
-	} else if (!related || (r != NULL && r->in != &e->parked)) {
-		client_write(e, frame_ref(m));
+		if (is_wanted(c, r, related, m))
+			client_write(c, frame_ref(m));
+	} else if (!related || (r != NULL && r->in != &c->parked)) {
+		client_write(c, frame_ref(m));
 	}
 }
 
 static void
-notification(struct client *e, const struct event *in)
+notification(struct client *c, const struct event *in)
 {
 	struct frame *m = in->frame;
 	struct request *r = NULL, *listen;
 
 	if (in->related != NULL)
-		r = client_find_sent(e, in->related->id);
-	listen = client_find(e, era_meta(m, META_SUBSCRIPTION));
+		r = client_find_sent(c, in->related->id);
+	listen = client_find(c, era_meta(m, META_SUBSCRIPTION));
 	if (is_native(listen))
 		r = listen;
 	if (!is_native(r)) {
-		notified(e, r, in->related != NULL, m);
+		notified(c, r, in->related != NULL, m);
 		return;
 	}
 	if (client_is(m, "notifications/subscriptions/acknowledged") &&
 	    client_is_listen(r->frame))
 		r->acked = true;
-	client_write(e, frame_ref(m));
+	client_write(c, frame_ref(m));
 }
 
 /* --- frames of all kinds --- */
@@ -232,32 +232,32 @@ notification(struct client *e, const struct event *in)
  * earlier requests go out under the ids that it knows; answers to requests of
  * the reducer are dropped. */
 static void
-for_legacy(struct client *e, struct frame *m)
+for_legacy(struct client *c, struct frame *m)
 {
 	struct request *r = NULL;
 
 	if (m->kind == FRAME_RESULT || m->kind == FRAME_ERROR)
-		r = client_find_sent(e, m->id);
+		r = client_find_sent(c, m->id);
 	if (r == NULL) {
-		client_write(e, frame_ref(m));
+		client_write(c, frame_ref(m));
 		return;
 	}
 	if (r->kind == REQUEST_BRIDGED)
-		client_write(e, fault_pass_on(m, r->frame));
-	client_drop(e, r);
+		client_write(c, fault_pass_on(m, r->frame));
+	client_drop(c, r);
 }
 
 void
-client_from_session(struct client *e, const struct event *in)
+client_from_session(struct client *c, const struct event *in)
 {
 	struct frame *m = in->frame;
 
-	if (!e->modern)
-		for_legacy(e, m);
+	if (!c->modern)
+		for_legacy(c, m);
 	else if (m->kind == FRAME_REQUEST)
-		question(e, in);
+		question(c, in);
 	else if (m->kind == FRAME_NOTIFICATION)
-		notification(e, in);
+		notification(c, in);
 	else
-		answered(e, m);
+		answered(c, m);
 }

@@ -12,54 +12,54 @@
 /* The session may have a probe that went out as it came, to a server that was a
  * modern one then: its answer would be the second one. */
 static void
-take_back(struct client *e, const struct request *r)
+take_back(struct client *c, const struct request *r)
 {
 	if (r->at_session)
-		client_cancel(e, r, "answered otherwise");
+		client_cancel(c, r, "answered otherwise");
 }
 
 /* Answers each request of q with this error. */
 static void
-fail_all(struct client *e, struct request_queue *q, struct frame *error)
+fail_all(struct client *c, struct request_queue *q, struct frame *error)
 {
 	while (q->first != NULL) {
-		take_back(e, q->first);
-		client_write(e, fault_pass_on(error, q->first->frame));
-		client_drop(e, q->first);
+		take_back(c, q->first);
+		client_write(c, fault_pass_on(error, q->first->frame));
+		client_drop(c, q->first);
 	}
 }
 
 static void
-flush(struct client *e)
+flush(struct client *c)
 {
-	while (e->probes.first != NULL) {
-		take_back(e, e->probes.first);
-		client_dispatch(e, e->probes.first);
+	while (c->probes.first != NULL) {
+		take_back(c, c->probes.first);
+		client_dispatch(c, c->probes.first);
 	}
-	while (e->opening == OPENING_DONE && e->held.first != NULL)
-		client_dispatch(e, e->held.first);
+	while (c->opening == OPENING_DONE && c->held.first != NULL)
+		client_dispatch(c, c->held.first);
 }
 
 void
-client_opened(struct client *e, struct request *r, struct frame *answer)
+client_opened(struct client *c, struct request *r, struct frame *answer)
 {
-	client_drop(e, r);
+	client_drop(c, r);
 	if (answer->kind != FRAME_RESULT) {
-		e->opening = OPENING_SHUT;
-		fail_all(e, &e->probes, answer);
-		fail_all(e, &e->held, answer);
+		c->opening = OPENING_SHUT;
+		fail_all(c, &c->probes, answer);
+		fail_all(c, &c->held, answer);
 		return;
 	}
-	e->opening = OPENING_DONE;
-	client_learn(e, answer);
-	client_log(e, LEVEL_INFO,
-	    e->discovered != NULL ?
+	c->opening = OPENING_DONE;
+	client_learn(c, answer);
+	client_log(c, LEVEL_INFO,
+	    c->discovered != NULL ?
 		"%s speaks " REVISION_MODERN ", as the client does" :
 		"%s speaks an older protocol than the client: messages are "
 		"translated",
-	    e->config.host);
-	client_send(e, msg_call(no_span, "notifications/initialized", no_span));
-	flush(e);
+	    c->config.host);
+	client_send(c, msg_call(no_span, "notifications/initialized", no_span));
+	flush(c);
 }
 
 /* --- probes --- */
@@ -67,30 +67,30 @@ client_opened(struct client *e, struct request *r, struct frame *answer)
 /* A client gives up on a probe after 5 s, so BOUND_DISCOVER_MS is less than
  * that. */
 void
-client_probes_tick(struct client *e)
+client_probes_tick(struct client *c)
 {
 	struct request *r;
 
-	while ((r = e->probes.first) != NULL && r->at <= e->now) {
+	while ((r = c->probes.first) != NULL && r->at <= c->now) {
 		if (r->sent != NULL)
-			client_cancel(e, r, "too late");
-		client_write(e,
-		    e->discovered != NULL ?
-			client_discover_answer(e->discovered, r->frame->id) :
-			client_fault(e, r->frame, FAULT_PROBE_SLOW));
-		client_drop(e, r);
+			client_cancel(c, r, "too late");
+		client_write(c,
+		    c->discovered != NULL ?
+			client_discover_answer(c->discovered, r->frame->id) :
+			client_fault(c, r->frame, FAULT_PROBE_SLOW));
+		client_drop(c, r);
 	}
 }
 
 /* --- another session --- */
 
 static void
-begun_again(struct client *e, struct request_queue *q)
+begun_again(struct client *c, struct request_queue *q)
 {
 	while (q->first != NULL) {
 		if (q->first->sent == NULL)
-			client_fail(e, q->first->frame, FAULT_BEGUN_AGAIN);
-		client_drop(e, q->first);
+			client_fail(c, q->first->frame, FAULT_BEGUN_AGAIN);
+		client_drop(c, q->first);
 	}
 }
 
@@ -99,51 +99,51 @@ begun_again(struct client *e, struct request_queue *q)
  * came are dropped here: the session answers them under the ids of the client.
  * The others stay in `running` until the session has answered. */
 static void
-leave_to_session(struct client *e, struct request_queue *q)
+leave_to_session(struct client *c, struct request_queue *q)
 {
 	struct request *r, *next;
 
 	for (r = q->first; r != NULL; r = next) {
 		next = r->next;
-		client_want_level(e, r, -1);
+		client_want_level(c, r, -1);
 		if (!r->at_session ||
-		    (r->sent == r->frame && q != &e->parked)) {
-			client_drop(e, r);
+		    (r->sent == r->frame && q != &c->parked)) {
+			client_drop(c, r);
 			continue;
 		}
-		client_set_kind(e, r,
-		    r->frame != NULL && q != &e->parked ? REQUEST_BRIDGED :
+		client_set_kind(c, r,
+		    r->frame != NULL && q != &c->parked ? REQUEST_BRIDGED :
 							  REQUEST_STRAY);
-		if (q != &e->running)
-			client_move(e, r, &e->running);
+		if (q != &c->running)
+			client_move(c, r, &c->running);
 	}
 }
 
 static void
-end_modern(struct client *e)
+end_modern(struct client *c)
 {
-	begun_again(e, &e->probes);
-	begun_again(e, &e->held);
-	begun_again(e, &e->waiting);
-	client_listens_lost(e);
-	client_listen_free(e);
-	leave_to_session(e, &e->running);
-	leave_to_session(e, &e->asking);
-	leave_to_session(e, &e->collecting);
-	leave_to_session(e, &e->parked);
-	e->setting = NULL;
-	alarm_set(&e->alarms, ALARM_LEVEL, ALARM_NEVER);
-	e->opening = OPENING_SHUT;
-	client_log(e, LEVEL_INFO, "the client falls back to \"initialize\"");
+	begun_again(c, &c->probes);
+	begun_again(c, &c->held);
+	begun_again(c, &c->waiting);
+	client_listens_lost(c);
+	client_listen_free(c);
+	leave_to_session(c, &c->running);
+	leave_to_session(c, &c->asking);
+	leave_to_session(c, &c->collecting);
+	leave_to_session(c, &c->parked);
+	c->setting = NULL;
+	alarm_set(&c->alarms, ALARM_LEVEL, ALARM_NEVER);
+	c->opening = OPENING_SHUT;
+	client_log(c, LEVEL_INFO, "the client falls back to \"initialize\"");
 }
 
 void
-client_become_legacy(struct client *e, struct frame *f)
+client_become_legacy(struct client *c, struct frame *f)
 {
-	if (e->modern)
-		end_modern(e);
-	e->modern = false;
-	e->legacy = true;
-	client_probe(e, NULL);
-	client_send(e, frame_ref(f));
+	if (c->modern)
+		end_modern(c);
+	c->modern = false;
+	c->legacy = true;
+	client_probe(c, NULL);
+	client_send(c, frame_ref(f));
 }

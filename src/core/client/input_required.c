@@ -27,24 +27,24 @@
  */
 
 size_t
-client_count_questions(const struct client *e, const struct request *r)
+client_count_questions(const struct client *c, const struct request *r)
 {
 	const struct question *q;
 	size_t n = 0;
 
-	for (q = e->questions; q != NULL; q = q->next)
+	for (q = c->questions; q != NULL; q = q->next)
 		n += q->owner == r;
 	return n;
 }
 
 /* Returns the bytes of the questions of r; NULL: of all requests. */
 static size_t
-bytes_asked(const struct client *e, const struct request *r)
+bytes_asked(const struct client *c, const struct request *r)
 {
 	const struct question *q;
 	size_t n = 0;
 
-	for (q = e->questions; q != NULL; q = q->next)
+	for (q = c->questions; q != NULL; q = q->next)
 		if (r == NULL || q->owner == r)
 			n += q->frame->text.n;
 	return n;
@@ -53,37 +53,37 @@ bytes_asked(const struct client *e, const struct request *r)
 /* Returns the answer to the question f if no request is there to ask it in, or
  * (late) if the user did not answer it. */
 static struct frame *
-refusal(const struct client *e, const struct frame *f, bool late)
+refusal(const struct client *c, const struct frame *f, bool late)
 {
 	if (client_is(f, "elicitation/create"))
 		return msg_result(f->id, "{\"action\":\"cancel\"}");
 	if (!late)
-		return client_fault(e, f, FAULT_ASKED_NOWHERE);
-	return client_fault(e, f,
+		return client_fault(c, f, FAULT_ASKED_NOWHERE);
+	return client_fault(c, f,
 	    client_is(f, "sampling/createMessage") ?
 		FAULT_USER_SILENT_SAMPLING :
 		FAULT_USER_SILENT);
 }
 
 void
-client_refuse_questions(struct client *e, struct request *r)
+client_refuse_questions(struct client *c, struct request *r)
 {
-	struct question **at = &e->questions;
+	struct question **at = &c->questions;
 
 	while (*at != NULL) {
 		if ((*at)->owner != r) {
 			at = &(*at)->next;
 			continue;
 		}
-		client_send(e, refusal(e, (*at)->frame, (*at)->key != 0));
+		client_send(c, refusal(c, (*at)->frame, (*at)->key != 0));
 		client_question_drop(at);
 	}
 }
 
 void
-client_question_over(struct client *e, struct span id)
+client_question_over(struct client *c, struct span id)
 {
-	struct question **at = &e->questions;
+	struct question **at = &c->questions;
 	struct request *r;
 
 	while (id.p != NULL && *at != NULL &&
@@ -93,50 +93,50 @@ client_question_over(struct client *e, struct span id)
 		return;
 	r = (*at)->owner;
 	client_question_drop(at);
-	if (r->in == &e->collecting && client_count_questions(e, r) == 0)
-		client_move(e, r, &e->asking);
+	if (r->in == &c->collecting && client_count_questions(c, r) == 0)
+		client_move(c, r, &c->asking);
 }
 
 /* Are as many requests parked, or about to be, as there may be? */
 static bool
-park_is_full(const struct client *e)
+park_is_full(const struct client *c)
 {
-	return e->parked.n + e->collecting.n >= BOUND_PARKED;
+	return c->parked.n + c->collecting.n >= BOUND_PARKED;
 }
 
 /* Returns the answer to the question f if the client must not be asked it;
  * NULL: it may be asked. */
 static struct frame *
-turned_down(const struct client *e, const struct request *r,
+turned_down(const struct client *c, const struct request *r,
     const struct frame *f)
 {
 	struct span can = era_meta(r->frame, META_CAPABILITIES);
 	enum fault_id id = FAULT_ASKED_TOO_MUCH;
 
-	if (e->ended)
-		return refusal(e, f, true);
+	if (c->ended)
+		return refusal(c, f, true);
 	if (!era_declares(can, f->method, f->params))
 		id = client_is(f, "elicitation/create") &&
 			json_kind(json_get(can, "elicitation")) == '{' ?
 		    FAULT_PARAMS_UNDECLARED :
 		    FAULT_METHOD_UNDECLARED;
-	else if (client_count_questions(e, r) < BOUND_ASKED &&
-	    bytes_asked(e, r) + f->text.n <= BOUND_ASKED_BYTES &&
-	    bytes_asked(e, NULL) + f->text.n <= BOUND_ASKED_ALL_BYTES &&
-	    (r->in != &e->asking || !park_is_full(e)))
+	else if (client_count_questions(c, r) < BOUND_ASKED &&
+	    bytes_asked(c, r) + f->text.n <= BOUND_ASKED_BYTES &&
+	    bytes_asked(c, NULL) + f->text.n <= BOUND_ASKED_ALL_BYTES &&
+	    (r->in != &c->asking || !park_is_full(c)))
 		return NULL;
-	return client_fault(e, f, id);
+	return client_fault(c, f, id);
 }
 
 void
-client_question(struct client *e, struct request *r, struct frame *f,
+client_question(struct client *c, struct request *r, struct frame *f,
     bool guessed)
 {
-	struct frame *no = turned_down(e, r, f);
-	struct question **end = &e->questions;
+	struct frame *no = turned_down(c, r, f);
+	struct question **end = &c->questions;
 
 	if (no != NULL) {
-		client_send(e, no);
+		client_send(c, no);
 		return;
 	}
 	while (*end != NULL)
@@ -145,18 +145,18 @@ client_question(struct client *e, struct request *r, struct frame *f,
 	(*end)->owner = r;
 	(*end)->frame = frame_ref(f);
 	(*end)->guessed = guessed;
-	if (r->in == &e->asking) {
-		client_move(e, r, &e->collecting);
-		r->at = e->now + COLLECT_MS;
+	if (r->in == &c->asking) {
+		client_move(c, r, &c->collecting);
+		r->at = c->now + COLLECT_MS;
 	}
 }
 
 /* Removes the first question that was guessed to be of r and that the client
  * has not seen. Returns its frame, owned by the caller; NULL: there is none. */
 static struct frame *
-take_guessed(struct client *e, const struct request *r)
+take_guessed(struct client *c, const struct request *r)
 {
-	struct question **at = &e->questions;
+	struct question **at = &c->questions;
 	struct frame *f;
 
 	while (*at != NULL &&
@@ -172,14 +172,14 @@ take_guessed(struct client *e, const struct request *r)
 /* The request that was sent last is taken to be the owner. Parked ones come
  * last. */
 struct request *
-client_likely_owner(const struct client *e)
+client_likely_owner(const struct client *c)
 {
-	struct request *r, *found = e->asking.last;
+	struct request *r, *found = c->asking.last;
 
-	for (r = e->collecting.first; r != NULL; r = r->next)
+	for (r = c->collecting.first; r != NULL; r = r->next)
 		if (found == NULL || r->serial > found->serial)
 			found = r;
-	for (r = e->parked.last; found == NULL && r != NULL; r = r->prev)
+	for (r = c->parked.last; found == NULL && r != NULL; r = r->prev)
 		if (r->at_session)
 			found = r;
 	return found;
@@ -188,23 +188,23 @@ client_likely_owner(const struct client *e)
 /* --- parked requests --- */
 
 struct request *
-client_parked(const struct client *e, struct span id)
+client_parked(const struct client *c, struct span id)
 {
 	struct request *r;
 
-	for (r = e->parked.first; id.p != NULL && r != NULL; r = r->next)
+	for (r = c->parked.first; id.p != NULL && r != NULL; r = r->next)
 		if (msg_id_same(r->frame->id, id))
 			return r;
 	return NULL;
 }
 
 void
-client_abandon(struct client *e, struct request *r, const char *reason)
+client_abandon(struct client *c, struct request *r, const char *reason)
 {
-	client_refuse_questions(e, r);
+	client_refuse_questions(c, r);
 	if (r->at_session)
-		client_cancel(e, r, reason);
-	client_drop(e, r);
+		client_cancel(c, r, reason);
+	client_drop(c, r);
 }
 
 #define URL_MODE "{\"mode\":\"url\"}"
@@ -253,28 +253,28 @@ binding(const struct frame *f)
 /* Parks r and asks the client for these inputs, raw JSON. Called once in a step
  * at most, as the secret of a step is used for one requestState. */
 static void
-park(struct client *e, struct request *r, struct span requests)
+park(struct client *c, struct request *r, struct span requests)
 {
 	snprintf(r->state, sizeof r->state, "%016llx%016llx",
-	    (unsigned long long)e->secret[0], (unsigned long long)e->secret[1]);
+	    (unsigned long long)c->secret[0], (unsigned long long)c->secret[1]);
 	r->binding = binding(r->frame);
-	client_write(e,
+	client_write(c,
 	    era_input_required(r->frame->id, requests, span_of(r->state)));
-	client_forget_id(e, r);
-	client_want_level(e, r, -1);
-	client_move(e, r, &e->parked);
-	r->at = e->now + BOUND_PARKED_MS;
+	client_forget_id(c, r);
+	client_want_level(c, r, -1);
+	client_move(c, r, &c->parked);
+	r->at = c->now + BOUND_PARKED_MS;
 }
 
 /* Parks r and asks the client all questions of r that are not answered. */
 static void
-park_questions(struct client *e, struct request *r)
+park_questions(struct client *c, struct request *r)
 {
 	struct question *q;
 	struct buf requests;
 
 	buf_init(&requests, 0);
-	for (q = e->questions; q != NULL; q = q->next) {
+	for (q = c->questions; q != NULL; q = q->next) {
 		if (q->owner != r)
 			continue;
 		if (q->key == 0)
@@ -284,7 +284,7 @@ park_questions(struct client *e, struct request *r)
 		era_input_request(&requests, q->frame);
 	}
 	buf_addc(&requests, '}');
-	park(e, r, buf_span(&requests));
+	park(c, r, buf_span(&requests));
 	buf_free(&requests);
 }
 
@@ -319,12 +319,12 @@ add_urls(struct buf *out, struct span list)
 }
 
 static struct frame *
-url_undeclared(const struct client *e, const struct frame *f)
+url_undeclared(const struct client *c, const struct frame *f)
 {
 	char *message = xasprintf("%s wants its user to open a URL first, and "
 				  "this client did not declare "
 				  "elicitation.url.",
-	    e->config.host);
+	    c->config.host);
 	struct frame *error = msg_error(f->id, ERROR_MISSING_CAPABILITY,
 	    message,
 	    span_of("{\"requiredCapabilities\":{\"elicitation\":{\"url\":{}}}"
@@ -337,7 +337,7 @@ url_undeclared(const struct client *e, const struct frame *f)
 /* Handles an error that tells the client to open URLs first (-32042). Returns
  * false if the error names none, and r is left as it was. */
 static bool
-park_urls(struct client *e, struct request *r, struct frame *error)
+park_urls(struct client *c, struct request *r, struct frame *error)
 {
 	struct span can = era_meta(r->frame, META_CAPABILITIES);
 	struct span list = json_get(json_get(error->error, "data"),
@@ -347,18 +347,18 @@ park_urls(struct client *e, struct request *r, struct frame *error)
 	buf_init(&requests, 0);
 	if (!era_declares(can, span_of("elicitation/create"),
 		span_of(URL_MODE))) {
-		client_write(e, url_undeclared(e, r->frame));
-		client_drop(e, r);
+		client_write(c, url_undeclared(c, r->frame));
+		client_drop(c, r);
 	} else if (json_kind(list) != '[' || !era_may_ask(r->frame->method) ||
 	    add_urls(&requests, list) == 0) {
 		buf_free(&requests);
 		return false;
-	} else if (park_is_full(e)) {
-		client_fail(e, r->frame, FAULT_HELD_FULL);
-		client_drop(e, r);
+	} else if (park_is_full(c)) {
+		client_fail(c, r->frame, FAULT_HELD_FULL);
+		client_drop(c, r);
 	} else {
 		r->again = true;
-		park(e, r, buf_span(&requests));
+		park(c, r, buf_span(&requests));
 	}
 	buf_free(&requests);
 	return true;
@@ -369,47 +369,47 @@ park_urls(struct client *e, struct request *r, struct frame *error)
 /* r is answered. Questions that were guessed to be of r go to the next likely
  * owner. */
 static void
-hand_on(struct client *e, struct request *r)
+hand_on(struct client *c, struct request *r)
 {
 	struct request *other;
 	struct frame *f;
 
-	if (r->in != &e->collecting)
+	if (r->in != &c->collecting)
 		return;
-	client_move(e, r, &e->running);
-	while ((other = client_likely_owner(e)) != NULL &&
-	    (f = take_guessed(e, r)) != NULL) {
-		client_question(e, other, f, true);
+	client_move(c, r, &c->running);
+	while ((other = client_likely_owner(c)) != NULL &&
+	    (f = take_guessed(c, r)) != NULL) {
+		client_question(c, other, f, true);
 		frame_unref(f);
 	}
 }
 
 void
-client_answered(struct client *e, struct request *r, struct frame *answer)
+client_answered(struct client *c, struct request *r, struct frame *answer)
 {
 	struct frame *named;
 
-	hand_on(e, r);
-	client_refuse_questions(e, r);
-	client_forget_sent(e, r);
+	hand_on(c, r);
+	client_refuse_questions(c, r);
+	client_forget_sent(c, r);
 	if (answer->kind == FRAME_ERROR &&
 	    msg_error_code(answer) == ERROR_URL_ELICITATION &&
-	    park_urls(e, r, answer))
+	    park_urls(c, r, answer))
 		return;
 	named = fault_pass_on(answer, r->frame);
-	client_write(e,
+	client_write(c,
 	    era_answer_to_modern(named, r->frame->method,
-		buf_span(&e->server_info)));
+		buf_span(&c->server_info)));
 	frame_unref(named);
-	client_drop(e, r);
+	client_drop(c, r);
 }
 
 /* --- the retry --- */
 
 static struct request *
-by_state(const struct client *e, const struct frame *f, struct span state)
+by_state(const struct client *c, const struct frame *f, struct span state)
 {
-	struct request *r = e->parked.first;
+	struct request *r = c->parked.first;
 
 	while (r != NULL && !client_is_string(state, r->state))
 		r = r->next;
@@ -419,9 +419,9 @@ by_state(const struct client *e, const struct frame *f, struct span state)
 /* Sends the answers in these responses to the server. Questions without one
  * stay open. */
 static void
-deliver(struct client *e, const struct request *r, struct span responses)
+deliver(struct client *c, const struct request *r, struct span responses)
 {
-	struct question **at = &e->questions, *q;
+	struct question **at = &c->questions, *q;
 	struct span value;
 	char key[16], *result;
 
@@ -436,91 +436,91 @@ deliver(struct client *e, const struct request *r, struct span responses)
 			continue;
 		}
 		result = xstrndup(value.p, value.n);
-		client_send(e, msg_result(q->frame->id, result));
+		client_send(c, msg_result(q->frame->id, result));
 		free(result);
 		client_question_drop(at);
 	}
 }
 
 static void
-resume(struct client *e, struct request *r, struct frame *f)
+resume(struct client *c, struct request *r, struct frame *f)
 {
 	struct frame *final = r->final;
 
 	if (r->again) {
-		client_drop(e, r);
-		client_bridge(e, f);
+		client_drop(c, r);
+		client_bridge(c, f);
 		return;
 	}
-	client_replace(e, r, f);
-	client_move(e, r, &e->asking);
+	client_replace(c, r, f);
+	client_move(c, r, &c->asking);
 	if (final != NULL) {
 		r->final = NULL;
-		e->parked_bytes -= final->text.n;
-		client_answered(e, r, final);
+		c->parked_bytes -= final->text.n;
+		client_answered(c, r, final);
 		frame_unref(final);
 		return;
 	}
-	deliver(e, r, json_get(f->params, "inputResponses"));
-	if (client_count_questions(e, r) > 0) {
-		park_questions(e, r);
+	deliver(c, r, json_get(f->params, "inputResponses"));
+	if (client_count_questions(c, r) > 0) {
+		park_questions(c, r);
 		return;
 	}
-	client_want_level(e, r, client_wanted_level(f));
-	client_level_sync(e);
+	client_want_level(c, r, client_wanted_level(f));
+	client_level_sync(c);
 }
 
 bool
-client_retry(struct client *e, struct frame *f)
+client_retry(struct client *c, struct frame *f)
 {
 	struct span state;
 	struct request *r;
 
 	/* The state may be one of a modern server's own. */
-	if (e->parked.first == NULL && e->discovered != NULL)
+	if (c->parked.first == NULL && c->discovered != NULL)
 		return false;
 	state = json_get(f->params, "requestState");
 	if (state.p == NULL)
 		return false;
-	r = by_state(e, f, state);
+	r = by_state(c, f, state);
 	if (r != NULL) {
-		resume(e, r, f);
+		resume(c, r, f);
 		return true;
 	}
-	if (e->discovered != NULL || !era_may_ask(f->method))
+	if (c->discovered != NULL || !era_may_ask(f->method))
 		return false;
-	client_fail(e, f, FAULT_UNKNOWN_STATE);
+	client_fail(c, f, FAULT_UNKNOWN_STATE);
 	return true;
 }
 
 /* --- waiting --- */
 
 void
-client_park_final(struct client *e, struct request *r, struct frame *answer)
+client_park_final(struct client *c, struct request *r, struct frame *answer)
 {
-	client_refuse_questions(e, r);
-	client_forget_sent(e, r);
-	if (e->parked_bytes + answer->text.n > e->config.max_held)
+	client_refuse_questions(c, r);
+	client_forget_sent(c, r);
+	if (c->parked_bytes + answer->text.n > c->config.max_held)
 		r->final = fault_make(FAULT_PARKED_HUGE,
 		    &(struct fault_args){ .request = r->frame,
-			.host = e->config.host,
+			.host = c->config.host,
 			.size = answer->text.n });
 	else
 		r->final = frame_ref(answer);
-	e->parked_bytes += r->final->text.n;
+	c->parked_bytes += r->final->text.n;
 }
 
 void
-client_park_tick(struct client *e)
+client_park_tick(struct client *c)
 {
-	struct request *r = e->collecting.first;
+	struct request *r = c->collecting.first;
 
-	if (r != NULL && r->at <= e->now)
-		park_questions(e, r);
-	while ((r = e->parked.first) != NULL && r->at <= e->now) {
-		client_log(e, LEVEL_INFO,
+	if (r != NULL && r->at <= c->now)
+		park_questions(c, r);
+	while ((r = c->parked.first) != NULL && r->at <= c->now) {
+		client_log(c, LEVEL_INFO,
 		    "the user did not answer %s in time: the call is given up",
-		    e->config.host);
-		client_abandon(e, r, "the user did not answer in time");
+		    c->config.host);
+		client_abandon(c, r, "the user did not answer in time");
 	}
 }

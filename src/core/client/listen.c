@@ -19,15 +19,15 @@
 
 /* Frees u. No listen may want it, and no request for it may be under way. */
 static void
-uri_forget(struct client *e, struct watched *u)
+uri_forget(struct client *c, struct watched *u)
 {
-	struct watched **at = &e->uris;
+	struct watched **at = &c->uris;
 
 	while (*at != u)
 		at = &(*at)->next;
 	*at = u->next;
-	e->n_uris--;
-	e->uri_bytes -= strlen(u->raw);
+	c->n_uris--;
+	c->uri_bytes -= strlen(u->raw);
 	buf_free(&u->text);
 	free(u->raw);
 	free(u);
@@ -35,11 +35,11 @@ uri_forget(struct client *e, struct watched *u)
 
 /* Sends resources/subscribe (on) or resources/unsubscribe for u. */
 static void
-uri_send(struct client *e, struct watched *u, bool on)
+uri_send(struct client *c, struct watched *u, bool on)
 {
 	char *params = xasprintf("{\"uri\":%s}", u->raw);
 
-	client_send_own(e, on ? REQUEST_SUBSCRIBE : REQUEST_UNSUBSCRIBE,
+	client_send_own(c, on ? REQUEST_SUBSCRIBE : REQUEST_UNSUBSCRIBE,
 	    on ? "resources/subscribe" : "resources/unsubscribe",
 	    span_of(params))
 	    ->uri = u;
@@ -50,49 +50,49 @@ uri_send(struct client *e, struct watched *u, bool on)
 /* One listen no longer wants u. If it was the last one, u is unsubscribed, or
  * freed if it was never subscribed. */
 static void
-uri_release(struct client *e, struct watched *u)
+uri_release(struct client *c, struct watched *u)
 {
 	if (--u->refs > 0)
 		return;
 	if (u->state == URI_NEW)
-		uri_forget(e, u);
-	else if (u->state == URI_ON && !e->ended)
-		uri_send(e, u, false);
+		uri_forget(c, u);
+	else if (u->state == URI_ON && !c->ended)
+		uri_send(c, u, false);
 }
 
 /* Returns the resource with this URI, a JSON string; makes it if there is
  * none. NULL: there are too many, or their URIs are too long. */
 static struct watched *
-uri_get(struct client *e, struct span raw)
+uri_get(struct client *c, struct span raw)
 {
 	uint64_t hash = msg_id_hash(raw);
 	struct watched *u;
 
-	for (u = e->uris; u != NULL; u = u->next)
+	for (u = c->uris; u != NULL; u = u->next)
 		/* msg_id_same compares any two JSON strings. */
 		if (u->hash == hash && msg_id_same(span_of(u->raw), raw))
 			return u;
-	if (e->n_uris >= BOUND_WATCHED ||
-	    raw.n > BOUND_WATCHED_BYTES - e->uri_bytes)
+	if (c->n_uris >= BOUND_WATCHED ||
+	    raw.n > BOUND_WATCHED_BYTES - c->uri_bytes)
 		return NULL;
 	u = xcalloc(1, sizeof *u);
 	buf_init(&u->text, 0);
 	json_string(raw, &u->text);
 	u->raw = xstrndup(raw.p, raw.n);
 	u->hash = hash;
-	u->next = e->uris;
-	e->uris = u;
-	e->n_uris++;
-	e->uri_bytes += raw.n;
+	u->next = c->uris;
+	c->uris = u;
+	c->n_uris++;
+	c->uri_bytes += raw.n;
 	return u;
 }
 
 /* --- listens --- */
 
 static struct listen **
-listen_of(struct client *e, const struct request *r)
+listen_of(struct client *c, const struct request *r)
 {
-	struct listen **at = &e->listens;
+	struct listen **at = &c->listens;
 
 	while (*at != NULL && (*at)->request != r)
 		at = &(*at)->next;
@@ -102,34 +102,34 @@ listen_of(struct client *e, const struct request *r)
 /* Removes the listen at *at and its request. With release, its resources are
  * released too. */
 static void
-listen_drop(struct client *e, struct listen **at, bool release)
+listen_drop(struct client *c, struct listen **at, bool release)
 {
 	struct listen *l = *at;
 	size_t i;
 
 	*at = l->next;
-	e->n_listens--;
+	c->n_listens--;
 	for (i = 0; release && i < l->n_uris; i++)
-		uri_release(e, l->uris[i]);
+		uri_release(c, l->uris[i]);
 	kept_clear(&l->early);
 	free(l->uris);
-	client_drop(e, l->request);
+	client_drop(c, l->request);
 	free(l);
 }
 
 void
-client_unlisten(struct client *e, struct request *r)
+client_unlisten(struct client *c, struct request *r)
 {
-	listen_drop(e, listen_of(e, r), true);
+	listen_drop(c, listen_of(c, r), true);
 }
 
 void
-client_listen_free(struct client *e)
+client_listen_free(struct client *c)
 {
-	while (e->listens != NULL)
-		listen_drop(e, &e->listens, false);
-	while (e->uris != NULL)
-		uri_forget(e, e->uris);
+	while (c->listens != NULL)
+		listen_drop(c, &c->listens, false);
+	while (c->uris != NULL)
+		uri_forget(c, c->uris);
 }
 
 struct frame *
@@ -150,9 +150,9 @@ client_listen_result(struct span id)
 }
 
 static void
-tell(struct client *e, const struct listen *l, struct frame *f)
+tell(struct client *c, const struct listen *l, struct frame *f)
 {
-	client_write(e, era_notification_to_modern(f, l->request->frame->id));
+	client_write(c, era_notification_to_modern(f, l->request->frame->id));
 }
 
 /* Appends the params that tell the client which of its wishes are honoured. */
@@ -182,7 +182,7 @@ add_honoured(struct buf *out, const struct listen *l)
 }
 
 static void
-acknowledge(struct client *e, struct listen *l)
+acknowledge(struct client *c, struct listen *l)
 {
 	struct buf params;
 	struct frame *f;
@@ -194,11 +194,11 @@ acknowledge(struct client *e, struct listen *l)
 	add_honoured(&params, l);
 	f = msg_call(no_span, "notifications/subscriptions/acknowledged",
 	    buf_span(&params));
-	tell(e, l, f);
+	tell(c, l, f);
 	frame_unref(f);
 	buf_free(&params);
 	for (i = 0; i < l->early.n; i++)
-		tell(e, l, l->early.list[i]);
+		tell(c, l, l->early.list[i]);
 	kept_clear(&l->early);
 }
 
@@ -215,11 +215,11 @@ has_wishes(const struct listen *l)
 /* Acknowledges l if the server has answered for each resource, and either the
  * stream is open or the listen does not need one. */
 static void
-acknowledge_if_ready(struct client *e, struct listen *l)
+acknowledge_if_ready(struct client *c, struct listen *l)
 {
 	if (l->pending == 0 &&
-	    (e->listening != LISTENS_PERHAPS || !has_wishes(l)))
-		acknowledge(e, l);
+	    (c->listening != LISTENS_PERHAPS || !has_wishes(l)))
+		acknowledge(c, l);
 }
 
 static bool
@@ -248,7 +248,7 @@ remove_uri(struct listen *l, const struct watched *u)
 /* Adds the resources of this list. Returns false if there are too many, or
  * their URIs are too long. A resource that is named twice counts twice. */
 static bool
-add_uris(struct client *e, struct listen *l, struct span list)
+add_uris(struct client *c, struct listen *l, struct span list)
 {
 	struct span key, value;
 	struct watched *u;
@@ -261,7 +261,7 @@ add_uris(struct client *e, struct listen *l, struct span list)
 			continue;
 		if (n++ == BOUND_WATCHED)
 			return false;
-		u = uri_get(e, value);
+		u = uri_get(c, value);
 		if (u == NULL)
 			return false;
 		if (has_uri(l, u))
@@ -275,23 +275,23 @@ add_uris(struct client *e, struct listen *l, struct span list)
 }
 
 static struct frame *
-refused(const struct client *e, const struct frame *f)
+refused(const struct client *c, const struct frame *f)
 {
 	if (json_kind(json_get(f->params, "notifications")) != '{')
-		return client_fault(e, f, FAULT_BAD_NOTIFICATIONS);
-	if (e->n_listens < BOUND_LISTENS)
+		return client_fault(c, f, FAULT_BAD_NOTIFICATIONS);
+	if (c->n_listens < BOUND_LISTENS)
 		return NULL;
 	return fault_make(FAULT_LISTENS_FULL,
 	    &(struct fault_args){ .request = f, .count = BOUND_LISTENS });
 }
 
 static void
-too_many_uris(struct client *e, const struct frame *f)
+too_many_uris(struct client *c, const struct frame *f)
 {
-	client_write(e,
+	client_write(c,
 	    fault_make(FAULT_URIS_FULL,
 		&(struct fault_args){ .request = f,
-		    .host = e->config.host,
+		    .host = c->config.host,
 		    .count = BOUND_WATCHED,
 		    .limit = BOUND_WATCHED_BYTES >> 10 }));
 }
@@ -299,14 +299,14 @@ too_many_uris(struct client *e, const struct frame *f)
 /* Notes in l the wishes that the server can fulfil. Returns false like
  * add_uris. */
 static bool
-add_wishes(struct client *e, struct listen *l)
+add_wishes(struct client *c, struct listen *l)
 {
 	struct span wishes = json_get(l->request->frame->params,
 	    "notifications");
-	struct span can = json_get(e->initialized->result, "capabilities");
+	struct span can = json_get(c->initialized->result, "capabilities");
 	size_t i;
 
-	if (e->listening == LISTENS_NOT)
+	if (c->listening == LISTENS_NOT)
 		return true;
 	for (i = 0; i < ERA_FAMILIES; i++)
 		l->families[i] = span_is(json_get(wishes, era_families[i].wish),
@@ -316,44 +316,44 @@ add_wishes(struct client *e, struct listen *l)
 			"true");
 	if (!span_is(json_get(json_get(can, "resources"), "subscribe"), "true"))
 		return true;
-	return add_uris(e, l, json_get(wishes, "resourceSubscriptions"));
+	return add_uris(c, l, json_get(wishes, "resourceSubscriptions"));
 }
 
 void
-client_listen(struct client *e, struct request *r)
+client_listen(struct client *c, struct request *r)
 {
-	struct frame *error = refused(e, r->frame);
-	struct listen **at = listen_of(e, NULL), *l; /* the end */
+	struct frame *error = refused(c, r->frame);
+	struct listen **at = listen_of(c, NULL), *l; /* the end */
 	size_t i;
 
 	if (error != NULL) {
-		client_write(e, error);
-		client_drop(e, r);
+		client_write(c, error);
+		client_drop(c, r);
 		return;
 	}
 	l = *at = xcalloc(1, sizeof *l);
-	e->n_listens++;
+	c->n_listens++;
 	l->request = r;
-	l->ack_at = e->now + BOUND_ACKNOWLEDGE_MS;
-	if (!add_wishes(e, l)) {
-		too_many_uris(e, r->frame);
-		listen_drop(e, at, true);
+	l->ack_at = c->now + BOUND_ACKNOWLEDGE_MS;
+	if (!add_wishes(c, l)) {
+		too_many_uris(c, r->frame);
+		listen_drop(c, at, true);
 		return;
 	}
 	for (i = 0; i < l->n_uris; i++)
 		if (l->uris[i]->state == URI_NEW)
-			uri_send(e, l->uris[i], true);
-	acknowledge_if_ready(e, l);
+			uri_send(c, l->uris[i], true);
+	acknowledge_if_ready(c, l);
 }
 
 /* The server agreed (on) or refused to watch u. */
 static void
-uri_settled(struct client *e, struct watched *u, bool on)
+uri_settled(struct client *c, struct watched *u, bool on)
 {
 	struct listen *l;
 
 	u->state = on ? URI_ON : URI_NEW;
-	for (l = e->listens; l != NULL; l = l->next) {
+	for (l = c->listens; l != NULL; l = l->next) {
 		if (!has_uri(l, u))
 			continue;
 		l->pending--;
@@ -361,65 +361,65 @@ uri_settled(struct client *e, struct watched *u, bool on)
 			remove_uri(l, u);
 			u->refs--;
 		}
-		acknowledge_if_ready(e, l);
+		acknowledge_if_ready(c, l);
 	}
 	if (u->refs > 0)
 		return;
-	if (on && !e->ended)
-		uri_send(e, u, false);
+	if (on && !c->ended)
+		uri_send(c, u, false);
 	else
-		uri_forget(e, u);
+		uri_forget(c, u);
 }
 
 void
-client_subscribed(struct client *e, struct request *r,
+client_subscribed(struct client *c, struct request *r,
     const struct frame *answer)
 {
 	struct watched *u = r->uri;
 	bool off = r->kind == REQUEST_UNSUBSCRIBE;
 
-	client_drop(e, r);
+	client_drop(c, r);
 	if (!off)
-		uri_settled(e, u, answer->kind == FRAME_RESULT);
+		uri_settled(c, u, answer->kind == FRAME_RESULT);
 	else if (u->refs > 0)
-		uri_send(e, u, true);
+		uri_send(c, u, true);
 	else
-		uri_forget(e, u);
+		uri_forget(c, u);
 }
 
 /* --- the stream --- */
 
 static void
-without_wishes(struct client *e, struct listen *l)
+without_wishes(struct client *c, struct listen *l)
 {
 	memset(l->families, 0, sizeof l->families);
 	while (l->n_uris > 0)
-		uri_release(e, l->uris[--l->n_uris]);
+		uri_release(c, l->uris[--l->n_uris]);
 	l->pending = 0;
 }
 
 void
-client_listens_lost(struct client *e)
+client_listens_lost(struct client *c)
 {
 	struct listen *l;
 
-	while ((l = e->listens) != NULL) {
-		client_write(e, msg_cancel(l->request->frame->id, no_span));
-		listen_drop(e, &e->listens, true);
+	while ((l = c->listens) != NULL) {
+		client_write(c, msg_cancel(l->request->frame->id, no_span));
+		listen_drop(c, &c->listens, true);
 	}
 }
 
 void
-client_listening_changed(struct client *e)
+client_listening_changed(struct client *c)
 {
 	struct listen *l;
 
-	for (l = e->listens; l != NULL; l = l->next) {
+	for (l = c->listens; l != NULL; l = l->next) {
 		if (l->acked)
 			continue;
-		if (e->listening == LISTENS_NOT)
-			without_wishes(e, l);
-		acknowledge_if_ready(e, l);
+		if (c->listening == LISTENS_NOT)
+			without_wishes(c, l);
+		acknowledge_if_ready(c, l);
 	}
 }
 
@@ -443,12 +443,12 @@ watches(const struct listen *l, struct span uri)
 
 /* Tells l, or keeps the notification until l is acknowledged. */
 static void
-tell_or_keep(struct client *e, struct listen *l, struct frame *f)
+tell_or_keep(struct client *c, struct listen *l, struct frame *f)
 {
 	if (l->acked)
-		tell(e, l, f);
+		tell(c, l, f);
 	else if (!kept_add(&l->early, f, 0, BOUND_NOTICE_BYTES))
-		client_log(e, LEVEL_WARN,
+		client_log(c, LEVEL_WARN,
 		    "too many notifications wait for a subscriptions/listen "
 		    "that is not acknowledged yet: one is dropped");
 }
@@ -456,7 +456,7 @@ tell_or_keep(struct client *e, struct listen *l, struct frame *f)
 /* The server may write a URI in another way than the client did. If no listen
  * watches this URI, all listens that watch any resource are told. */
 static void
-tell_updated(struct client *e, struct frame *f)
+tell_updated(struct client *c, struct frame *f)
 {
 	struct listen *l;
 	struct buf uri;
@@ -464,16 +464,16 @@ tell_updated(struct client *e, struct frame *f)
 
 	buf_init(&uri, 0);
 	if (json_string(json_get(f->params, "uri"), &uri) == 0)
-		for (l = e->listens; l != NULL; l = l->next)
+		for (l = c->listens; l != NULL; l = l->next)
 			any |= watches(l, buf_span(&uri));
-	for (l = e->listens; l != NULL; l = l->next)
+	for (l = c->listens; l != NULL; l = l->next)
 		if (any ? watches(l, buf_span(&uri)) : l->n_uris > 0)
-			tell_or_keep(e, l, f);
+			tell_or_keep(c, l, f);
 	buf_free(&uri);
 }
 
 bool
-client_fan_out(struct client *e, struct frame *f)
+client_fan_out(struct client *c, struct frame *f)
 {
 	bool updated = client_is(f, "notifications/resources/updated");
 	struct listen *l;
@@ -484,31 +484,31 @@ client_fan_out(struct client *e, struct frame *f)
 	if (!updated && i == ERA_FAMILIES)
 		return false;
 	if (f->text.n > BOUND_NOTICE_BYTES) {
-		client_log(e, LEVEL_WARN,
+		client_log(c, LEVEL_WARN,
 		    "a notification of %zu bytes that a %s changed is too "
 		    "large: dropped",
 		    f->text.n, updated ? "resource" : "list");
 		return true;
 	}
 	if (updated) {
-		tell_updated(e, f);
+		tell_updated(c, f);
 		return true;
 	}
-	for (l = e->listens; l != NULL; l = l->next)
+	for (l = c->listens; l != NULL; l = l->next)
 		if (l->families[i])
-			tell_or_keep(e, l, f);
+			tell_or_keep(c, l, f);
 	return true;
 }
 
 /* --- time --- */
 
 int64_t
-client_listen_due(const struct client *e)
+client_listen_due(const struct client *c)
 {
 	const struct listen *l;
 	int64_t due = ALARM_NEVER;
 
-	for (l = e->listens; l != NULL; l = l->next)
+	for (l = c->listens; l != NULL; l = l->next)
 		due = alarm_sooner(due, l->ack_at);
 	return due;
 }
@@ -516,7 +516,7 @@ client_listen_due(const struct client *e)
 /* Acknowledges l without the resources that the server has not answered for.
  * The session may still get a stream later. */
 static void
-give_up(struct client *e, struct listen *l)
+give_up(struct client *c, struct listen *l)
 {
 	struct watched *u;
 	size_t i = 0;
@@ -528,18 +528,18 @@ give_up(struct client *e, struct listen *l)
 			continue;
 		}
 		remove_uri(l, u);
-		uri_release(e, u);
+		uri_release(c, u);
 	}
 	l->pending = 0;
-	acknowledge(e, l);
+	acknowledge(c, l);
 }
 
 void
-client_listen_tick(struct client *e)
+client_listen_tick(struct client *c)
 {
 	struct listen *l;
 
-	for (l = e->listens; l != NULL; l = l->next)
-		if (l->ack_at <= e->now)
-			give_up(e, l);
+	for (l = c->listens; l != NULL; l = l->next)
+		if (l->ack_at <= c->now)
+			give_up(c, l);
 }

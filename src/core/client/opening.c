@@ -13,18 +13,18 @@
 #include "core/wire/edit.h"
 
 void
-client_hold(struct client *e, struct frame *f)
+client_hold(struct client *c, struct frame *f)
 {
 	bool probe = client_is_discover(f);
 
-	if ((probe && e->probes.n >= BOUND_PROBES) || client_is_full(e, f)) {
-		client_fail(e, f, FAULT_HELD_FULL);
+	if ((probe && c->probes.n >= BOUND_PROBES) || client_is_full(c, f)) {
+		client_fail(c, f, FAULT_HELD_FULL);
 		return;
 	}
 	if (probe)
-		client_add(e, f, &e->probes)->at = e->now + BOUND_DISCOVER_MS;
+		client_add(c, f, &c->probes)->at = c->now + BOUND_DISCOVER_MS;
 	else
-		client_add(e, f, &e->held);
+		client_add(c, f, &c->held);
 }
 
 /* Appends the members of _meta that say who sends the request f. */
@@ -46,17 +46,17 @@ add_who(struct buf *out, const struct frame *f)
 }
 
 static void
-probe(struct client *e, struct frame *f)
+probe(struct client *c, struct frame *f)
 {
 	struct buf who;
 
 	if (client_is_discover(f)) {
-		client_probe(e, frame_ref(f));
+		client_probe(c, frame_ref(f));
 		return;
 	}
 	buf_init(&who, 0);
 	add_who(&who, f);
-	client_probe(e, era_discover(span_of(client_id(e)), buf_span(&who)));
+	client_probe(c, era_discover(span_of(client_id(c)), buf_span(&who)));
 	buf_free(&who);
 }
 
@@ -81,48 +81,48 @@ allowed(struct span capabilities)
 }
 
 void
-client_open(struct client *e, struct frame *f)
+client_open(struct client *c, struct frame *f)
 {
 	struct span capabilities = era_meta(f, META_CAPABILITIES);
 	struct request *r;
 
-	probe(e, f);
-	e->opening = OPENING_RUNS;
-	e->declared = allowed(capabilities);
-	e->level = -1; /* of the session before, if any */
-	r = client_add(e, NULL, &e->running);
+	probe(c, f);
+	c->opening = OPENING_RUNS;
+	c->declared = allowed(capabilities);
+	c->level = -1; /* of the session before, if any */
+	r = client_add(c, NULL, &c->running);
 	r->kind = REQUEST_OPEN;
-	client_send_as(e, r,
-	    era_initialize(span_of(client_id(e)), era_meta(f, META_CLIENT),
-		capabilities, e->config.version));
+	client_send_as(c, r,
+	    era_initialize(span_of(client_id(c)), era_meta(f, META_CLIENT),
+		capabilities, c->config.version));
 }
 
 /* The new bits must include the old ones. Otherwise two kinds of requests could
  * replace the session in turn for ever. */
 bool
-client_outgrown(const struct client *e, const struct frame *f)
+client_outgrown(const struct client *c, const struct frame *f)
 {
 	unsigned bits = allowed(era_meta(f, META_CAPABILITIES));
 
-	return e->discovered == NULL && (bits | e->declared) == bits &&
-	    bits != e->declared &&
-	    e->waiting.n + e->asking.n + e->collecting.n + e->parked.n +
-		e->running.n ==
-	    e->n_listens;
+	return c->discovered == NULL && (bits | c->declared) == bits &&
+	    bits != c->declared &&
+	    c->waiting.n + c->asking.n + c->collecting.n + c->parked.n +
+		c->running.n ==
+	    c->n_listens;
 }
 
 void
-client_learn(struct client *e, struct frame *answer)
+client_learn(struct client *c, struct frame *answer)
 {
 	struct span capabilities = json_get(answer->result, "capabilities");
 
-	frame_unref(e->initialized);
-	e->initialized = frame_ref(answer);
-	buf_reset(&e->server_info);
-	era_server_info(&e->server_info, answer->result);
-	if (e->server_info.n > BOUND_SERVER_INFO_BYTES)
-		buf_reset(&e->server_info); /* it goes into each result */
-	e->logs = json_kind(json_get(capabilities, "logging")) == '{';
+	frame_unref(c->initialized);
+	c->initialized = frame_ref(answer);
+	buf_reset(&c->server_info);
+	era_server_info(&c->server_info, answer->result);
+	if (c->server_info.n > BOUND_SERVER_INFO_BYTES)
+		buf_reset(&c->server_info); /* it goes into each result */
+	c->logs = json_kind(json_get(capabilities, "logging")) == '{';
 }
 
 /* --- server/discover --- */

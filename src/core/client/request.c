@@ -13,96 +13,96 @@
  * goes out as it is. A request that a legacy server has asked a question for is
  * not changed, because a modern server does not know its requestState. */
 static struct frame *
-fit_modern(struct client *e, struct request *r, struct frame *f)
+fit_modern(struct client *c, struct request *r, struct frame *f)
 {
 	if (r == NULL || r->frame == NULL || r->asked > 0 ||
-	    (r->in != &e->asking && r->in != &e->running) ||
+	    (r->in != &c->asking && r->in != &c->running) ||
 	    (r->kind != REQUEST_BRIDGED && r->kind != REQUEST_NATIVE) ||
 	    (r->sent != r->frame &&
 		json_get(r->frame->params, "requestState").p != NULL))
 		return NULL;
-	client_set_kind(e, r, REQUEST_NATIVE);
-	client_want_level(e, r, -1);
-	client_move(e, r, &e->running);
+	client_set_kind(c, r, REQUEST_NATIVE);
+	client_want_level(c, r, -1);
+	client_move(c, r, &c->running);
 	return r->sent == r->frame ? NULL : msg_with_id(r->frame, f->id);
 }
 
 static struct frame *
-fit_legacy(struct client *e, struct request *r, struct frame *f)
+fit_legacy(struct client *c, struct request *r, struct frame *f)
 {
-	if (r != NULL && r->kind == REQUEST_NATIVE && r->in == &e->running &&
+	if (r != NULL && r->kind == REQUEST_NATIVE && r->in == &c->running &&
 	    !client_is_listen(r->frame) &&
 	    era_to_legacy(r->frame) == ERA_BOTH) {
-		client_set_kind(e, r, REQUEST_BRIDGED);
-		client_want_level(e, r, client_wanted_level(r->frame));
+		client_set_kind(c, r, REQUEST_BRIDGED);
+		client_want_level(c, r, client_wanted_level(r->frame));
 		if (era_may_ask(r->frame->method))
-			client_move(e, r, &e->asking);
+			client_move(c, r, &c->asking);
 	}
 	return era_request_version(f).p == NULL ? NULL :
 						  era_request_to_legacy(f);
 }
 
 struct frame *
-client_fit(struct client *e, const struct frame *request, struct frame *f,
+client_fit(struct client *c, const struct frame *request, struct frame *f,
     bool modern)
 {
 	struct request *r = NULL;
 
-	if (!e->modern)
+	if (!c->modern)
 		return NULL;
 	if (request != NULL)
-		r = client_find_sent(e, request->id);
-	return modern ? fit_modern(e, r, f) : fit_legacy(e, r, f);
+		r = client_find_sent(c, request->id);
+	return modern ? fit_modern(c, r, f) : fit_legacy(c, r, f);
 }
 
 /* --- requests --- */
 
 void
-client_request(struct client *e, struct frame *f)
+client_request(struct client *c, struct frame *f)
 {
-	bool native = e->discovered != NULL;
+	bool native = c->discovered != NULL;
 
-	if (e->ended && client_is_listen(f))
-		client_write(e, client_listen_result(f->id));
+	if (c->ended && client_is_listen(f))
+		client_write(c, client_listen_result(f->id));
 	else if (!native && era_meta(f, META_LEVEL).p != NULL &&
 	    client_wanted_level(f) < 0)
-		client_fail(e, f, FAULT_BAD_META_LEVEL);
-	else if (client_retry(e, f))
+		client_fail(c, f, FAULT_BAD_META_LEVEL);
+	else if (client_retry(c, f))
 		return;
 	else if (native)
-		client_send_native(e, f);
+		client_send_native(c, f);
 	else
-		client_bridge(e, f);
+		client_bridge(c, f);
 }
 
 void
-client_dispatch(struct client *e, struct request *r)
+client_dispatch(struct client *c, struct request *r)
 {
 	struct frame *f = frame_ref(r->frame);
 
-	client_drop(e, r);
-	if (e->discovered != NULL && client_is_discover(f))
-		client_write(e, client_discover_answer(e->discovered, f->id));
+	client_drop(c, r);
+	if (c->discovered != NULL && client_is_discover(f))
+		client_write(c, client_discover_answer(c->discovered, f->id));
 	else
-		client_request(e, f);
+		client_request(c, f);
 	frame_unref(f);
 }
 
 void
-client_hand_over(struct client *e)
+client_hand_over(struct client *c)
 {
 	struct listen *l;
 	struct frame *f;
 	bool acked;
 
-	while ((l = e->listens) != NULL) {
+	while ((l = c->listens) != NULL) {
 		f = frame_ref(l->request->frame);
 		acked = l->acked;
-		client_unlisten(e, l->request);
+		client_unlisten(c, l->request);
 		if (acked)
-			client_write(e, msg_cancel(f->id, no_span));
+			client_write(c, msg_cancel(f->id, no_span));
 		else
-			client_request(e, f);
+			client_request(c, f);
 		frame_unref(f);
 	}
 }
@@ -112,92 +112,92 @@ client_hand_over(struct client *e)
 /* Sends the cancel f of the client to the session, with the id that the session
  * knows r by. */
 static void
-forward_cancel(struct client *e, const struct request *r, struct frame *f)
+forward_cancel(struct client *c, const struct request *r, struct frame *f)
 {
 	struct edit edit = { "requestId", r->sent->id };
 
-	client_send(e, edit_part(f, "params", f->params, &edit, 1));
+	client_send(c, edit_part(f, "params", f->params, &edit, 1));
 }
 
 static void
-cancelled(struct client *e, struct frame *f)
+cancelled(struct client *c, struct frame *f)
 {
 	struct span id = json_get(f->params, "requestId");
-	struct request *r = client_find(e, id);
+	struct request *r = client_find(c, id);
 
-	if (r == NULL && (r = client_parked(e, id)) != NULL) {
-		client_abandon(e, r, "cancelled by the client");
+	if (r == NULL && (r = client_parked(c, id)) != NULL) {
+		client_abandon(c, r, "cancelled by the client");
 		return;
 	}
 	if (r == NULL) {
 		/* The id may be that of a request sent before the era of the
 		 * client was known. The session decides. */
-		client_send(e, frame_ref(f));
+		client_send(c, frame_ref(f));
 		return;
 	}
 	if (r->kind == REQUEST_LISTEN) {
-		client_unlisten(e, r);
+		client_unlisten(c, r);
 		return;
 	}
-	client_refuse_questions(e, r);
+	client_refuse_questions(c, r);
 	if (r->sent != NULL)
-		forward_cancel(e, r, f);
-	client_drop(e, r);
+		forward_cancel(c, r, f);
+	client_drop(c, r);
 }
 
 void
-client_notification(struct client *e, struct frame *f)
+client_notification(struct client *c, struct frame *f)
 {
 	if (client_is(f, "notifications/cancelled"))
-		cancelled(e, f);
+		cancelled(c, f);
 	else if (client_is(f, "notifications/initialized"))
-		client_log(e, LEVEL_DEBUG,
+		client_log(c, LEVEL_DEBUG,
 		    "the client sent notifications/initialized without "
 		    "initialize: dropped");
 	else
-		client_send(e, frame_ref(f));
+		client_send(c, frame_ref(f));
 }
 
 /* --- the end --- */
 
 static void
-give_up(struct client *e, struct request *r)
+give_up(struct client *c, struct request *r)
 {
-	client_cancel(e, r, "the client ended");
-	client_drop(e, r);
+	client_cancel(c, r, "the client ended");
+	client_drop(c, r);
 }
 
 static void
-end_listen(struct client *e, struct request *r)
+end_listen(struct client *c, struct request *r)
 {
-	client_write(e, client_listen_result(r->frame->id));
+	client_write(c, client_listen_result(r->frame->id));
 	if (r->kind == REQUEST_NATIVE)
-		give_up(e, r);
+		give_up(c, r);
 	else
-		client_unlisten(e, r);
+		client_unlisten(c, r);
 }
 
 /* After EOF the client can neither answer nor cancel. Listens and parked
  * requests would never end, so they end now. Subscriptions are not waited
  * for. */
 void
-client_eof(struct client *e)
+client_eof(struct client *c)
 {
 	struct request *r, *next;
 
-	e->ended = true;
-	for (r = e->running.first; r != NULL; r = next) {
+	c->ended = true;
+	for (r = c->running.first; r != NULL; r = next) {
 		next = r->next;
 		if (r->kind == REQUEST_SUBSCRIBE ||
 		    r->kind == REQUEST_UNSUBSCRIBE)
-			give_up(e, r);
+			give_up(c, r);
 		else if (r->frame != NULL && client_is_listen(r->frame))
-			end_listen(e, r);
+			end_listen(c, r);
 	}
-	while ((r = e->collecting.first) != NULL) {
-		client_refuse_questions(e, r);
-		client_move(e, r, &e->asking);
+	while ((r = c->collecting.first) != NULL) {
+		client_refuse_questions(c, r);
+		client_move(c, r, &c->asking);
 	}
-	while (e->parked.first != NULL)
-		client_abandon(e, e->parked.first, "the client ended");
+	while (c->parked.first != NULL)
+		client_abandon(c, c->parked.first, "the client ended");
 }

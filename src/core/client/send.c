@@ -20,113 +20,113 @@ client_wanted_level(const struct frame *f)
 /* Returns the most verbose level that a request wants; ERA_LEVELS: none wants
  * log messages. */
 static int
-most_verbose(const struct client *e)
+most_verbose(const struct client *c)
 {
 	int level = 0;
 
-	while (level < ERA_LEVELS && e->levels[level] == 0)
+	while (level < ERA_LEVELS && c->levels[level] == 0)
 		level++;
 	return level;
 }
 
 /* One setLevel is sent at a time, as two may arrive in either order. */
 void
-client_level_sync(struct client *e)
+client_level_sync(struct client *c)
 {
-	int level = most_verbose(e);
+	int level = most_verbose(c);
 	char *params;
 
-	if (!e->logs || e->setting != NULL || level == ERA_LEVELS ||
-	    level == e->level)
+	if (!c->logs || c->setting != NULL || level == ERA_LEVELS ||
+	    level == c->level)
 		return;
 	params = xasprintf("{\"level\":\"%s\"}", era_levels[level]);
-	e->setting = client_send_own(e, REQUEST_LEVEL, "logging/setLevel",
+	c->setting = client_send_own(c, REQUEST_LEVEL, "logging/setLevel",
 	    span_of(params));
 	free(params);
-	e->level = level;
-	alarm_set(&e->alarms, ALARM_LEVEL, e->now + BOUND_LEVEL_MS);
+	c->level = level;
+	alarm_set(&c->alarms, ALARM_LEVEL, c->now + BOUND_LEVEL_MS);
 }
 
 static void
-send_bridged(struct client *e, struct request *r)
+send_bridged(struct client *c, struct request *r)
 {
 	struct frame *legacy = era_request_to_legacy(r->frame);
 
-	client_move(e, r,
-	    era_may_ask(r->frame->method) ? &e->asking : &e->running);
-	client_send_as(e, r, msg_with_id(legacy, span_of(client_id(e))));
+	client_move(c, r,
+	    era_may_ask(r->frame->method) ? &c->asking : &c->running);
+	client_send_as(c, r, msg_with_id(legacy, span_of(client_id(c))));
 	frame_unref(legacy);
 }
 
 void
-client_level_settled(struct client *e)
+client_level_settled(struct client *c)
 {
-	e->setting = NULL;
-	alarm_set(&e->alarms, ALARM_LEVEL, ALARM_NEVER);
-	if (e->waiting.n > 0 && most_verbose(e) < e->level)
-		client_level_sync(e);
-	while (e->setting == NULL && e->waiting.first != NULL)
-		send_bridged(e, e->waiting.first);
+	c->setting = NULL;
+	alarm_set(&c->alarms, ALARM_LEVEL, ALARM_NEVER);
+	if (c->waiting.n > 0 && most_verbose(c) < c->level)
+		client_level_sync(c);
+	while (c->setting == NULL && c->waiting.first != NULL)
+		send_bridged(c, c->waiting.first);
 }
 
 /* --- to a legacy server --- */
 
 static struct frame *
-legacy_discover_answer(const struct client *e, const struct frame *f)
+legacy_discover_answer(const struct client *c, const struct frame *f)
 {
 	struct frame *answer;
 	struct buf result;
 
 	buf_init(&result, 0);
-	era_discover_result(&result, e->initialized->result);
+	era_discover_result(&result, c->initialized->result);
 	answer = msg_result(f->id, buf_str(&result));
 	buf_free(&result);
 	return answer;
 }
 
 static void
-send_call(struct client *e, struct frame *f)
+send_call(struct client *c, struct frame *f)
 {
 	struct request *r;
 	int level = client_wanted_level(f);
 
-	if (e->logs && level >= 0 && client_is_full(e, f)) {
-		client_fail(e, f, FAULT_HELD_FULL);
+	if (c->logs && level >= 0 && client_is_full(c, f)) {
+		client_fail(c, f, FAULT_HELD_FULL);
 		return;
 	}
-	r = client_add(e, f, &e->running);
+	r = client_add(c, f, &c->running);
 	r->kind = REQUEST_BRIDGED;
-	client_want_level(e, r, level);
+	client_want_level(c, r, level);
 	if (level >= 0)
-		client_level_sync(e);
-	if (level >= 0 && e->setting != NULL)
-		client_move(e, r, &e->waiting);
+		client_level_sync(c);
+	if (level >= 0 && c->setting != NULL)
+		client_move(c, r, &c->waiting);
 	else
-		send_bridged(e, r);
+		send_bridged(c, r);
 }
 
 void
-client_bridge(struct client *e, struct frame *f)
+client_bridge(struct client *c, struct frame *f)
 {
 	struct request *r;
 
 	if (client_is_discover(f)) {
-		client_write(e, legacy_discover_answer(e, f));
+		client_write(c, legacy_discover_answer(c, f));
 	} else if (!client_is_listen(f) && era_to_legacy(f) != ERA_BOTH) {
-		client_fail(e, f, FAULT_NOT_TRANSLATED);
-	} else if (client_outgrown(e, f)) {
-		client_log(e, LEVEL_INFO,
+		client_fail(c, f, FAULT_NOT_TRANSLATED);
+	} else if (client_outgrown(c, f)) {
+		client_log(c, LEVEL_INFO,
 		    "the client can answer more kinds of questions than "
 		    "before: a new session is opened");
-		client_listens_lost(e);
-		client_open(e, f);
-		client_hold(e, f);
+		client_listens_lost(c);
+		client_open(c, f);
+		client_hold(c, f);
 	} else if (client_is_listen(f)) {
-		r = client_add(e, f, &e->running);
+		r = client_add(c, f, &c->running);
 		r->kind = REQUEST_LISTEN;
-		client_listen(e, r);
+		client_listen(c, r);
 	} else {
-		send_call(e, f);
+		send_call(c, f);
 	}
 }
 
@@ -135,19 +135,19 @@ client_bridge(struct client *e, struct frame *f)
 /* Listens are limited, as each holds a connection and a place among the calls
  * in flight. */
 void
-client_send_native(struct client *e, struct frame *f)
+client_send_native(struct client *c, struct frame *f)
 {
 	bool probe = client_is_discover(f);
 	struct request *r;
 
-	if ((probe && e->probes.n >= BOUND_PROBES) ||
-	    (client_is_listen(f) && e->listening_here >= BOUND_LISTENS)) {
-		client_fail(e, f, FAULT_HELD_FULL);
+	if ((probe && c->probes.n >= BOUND_PROBES) ||
+	    (client_is_listen(f) && c->listening_here >= BOUND_LISTENS)) {
+		client_fail(c, f, FAULT_HELD_FULL);
 		return;
 	}
-	r = client_add(e, f, probe ? &e->probes : &e->running);
+	r = client_add(c, f, probe ? &c->probes : &c->running);
 	r->kind = REQUEST_NATIVE;
 	if (probe)
-		r->at = e->now + BOUND_DISCOVER_MS;
-	client_send_as(e, r, frame_ref(f));
+		r->at = c->now + BOUND_DISCOVER_MS;
+	client_send_as(c, r, frame_ref(f));
 }

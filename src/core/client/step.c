@@ -11,74 +11,74 @@
 struct client *
 client_new(const struct client_config *config, const struct stage *stage)
 {
-	struct client *e = xcalloc(1, sizeof *e);
+	struct client *c = xcalloc(1, sizeof *c);
 
-	e->config = *config;
-	e->stage = stage;
-	e->level = -1;
-	alarm_init(&e->alarms);
-	buf_init(&e->own_id, 0);
-	buf_init(&e->server_info, 0);
-	return e;
+	c->config = *config;
+	c->stage = stage;
+	c->level = -1;
+	alarm_init(&c->alarms);
+	buf_init(&c->own_id, 0);
+	buf_init(&c->server_info, 0);
+	return c;
 }
 
 void
-client_free(struct client *e)
+client_free(struct client *c)
 {
-	if (e == NULL)
+	if (c == NULL)
 		return;
-	client_listen_free(e);
-	client_table_free(e);
-	events_free(&e->events);
-	frame_unref(e->fitted);
-	frame_unref(e->initialized);
-	buf_free(&e->own_id);
-	buf_free(&e->server_info);
-	free(e);
+	client_listen_free(c);
+	client_table_free(c);
+	events_free(&c->events);
+	frame_unref(c->fitted);
+	frame_unref(c->initialized);
+	buf_free(&c->own_id);
+	buf_free(&c->server_info);
+	free(c);
 }
 
 /* --- time --- */
 
 int64_t
-client_deadline(const struct client *e)
+client_deadline(const struct client *c)
 {
-	return e->alarms.soonest;
+	return c->alarms.soonest;
 }
 
 /* All requests of q wait equally long, so the first one is due first. */
 static void
-note_queue(struct client *e, const struct request_queue *q)
+note_queue(struct client *c, const struct request_queue *q)
 {
 	if (q->first != NULL)
-		alarm_note(&e->alarms, q->first->at);
+		alarm_note(&c->alarms, q->first->at);
 }
 
 /* Computes the deadline at the end of a step. It must be exact: the reducer
  * asks for no tick without need. */
 static void
-note_times(struct client *e)
+note_times(struct client *c)
 {
-	alarm_recount(&e->alarms);
-	note_queue(e, &e->probes);
-	note_queue(e, &e->collecting);
-	note_queue(e, &e->parked);
-	alarm_note(&e->alarms, client_listen_due(e));
+	alarm_recount(&c->alarms);
+	note_queue(c, &c->probes);
+	note_queue(c, &c->collecting);
+	note_queue(c, &c->parked);
+	alarm_note(&c->alarms, client_listen_due(c));
 }
 
 static void
-tick(struct client *e)
+tick(struct client *c)
 {
-	if (alarm_is_due(&e->alarms, ALARM_LEVEL, e->now))
-		client_level_settled(e);
-	client_probes_tick(e);
-	client_park_tick(e);
-	client_listen_tick(e);
+	if (alarm_is_due(&c->alarms, ALARM_LEVEL, c->now))
+		client_level_settled(c);
+	client_probes_tick(c);
+	client_park_tick(c);
+	client_listen_tick(c);
 }
 
 /* --- inputs --- */
 
 uint64_t
-client_wants(const struct client *e)
+client_wants(const struct client *c)
 {
 	static const uint64_t legacy = EVENT_BIT(INPUT_CLIENT) |
 	    EVENT_BIT(INPUT_TICK);
@@ -87,22 +87,22 @@ client_wants(const struct client *e)
 	    EVENT_BIT(ACTION_WRITE) | EVENT_BIT(ACTION_SEND) |
 	    EVENT_BIT(ACTION_LOAD_START) | EVENT_BIT(ACTION_SAVE_START);
 
-	return client_is_legacy(e) ? legacy : legacy | modern;
+	return client_is_legacy(c) ? legacy : legacy | modern;
 }
 
 /* Tells whether this event is for the reducer. */
 static bool
-concerns(const struct client *e, const struct event *in)
+concerns(const struct client *c, const struct event *in)
 {
 	switch (in->kind) {
 	case INPUT_CLIENT:
-		return !client_passes(e, in->frame);
+		return !client_passes(c, in->frame);
 	case ACTION_SEND:
 	case ACTION_LOAD_START:
 	case ACTION_SAVE_START:
 		return false;
 	default:
-		return (client_wants(e) & EVENT_BIT(in->kind)) != 0;
+		return (client_wants(c) & EVENT_BIT(in->kind)) != 0;
 	}
 }
 
@@ -110,96 +110,96 @@ concerns(const struct client *e, const struct event *in)
  * server was when the client said it. And tools look different to a modern
  * client: a start of its is cached for another one of its kind. */
 static void
-adapt(struct client *e, struct event *out)
+adapt(struct client *c, struct event *out)
 {
-	bool modern = e->stage->discovered != NULL;
+	bool modern = c->stage->discovered != NULL;
 
 	if (out->kind == ACTION_LOAD_START || out->kind == ACTION_SAVE_START)
 		out->version = span_of("\"" REVISION_MODERN "\"");
 	if (out->kind != ACTION_SEND || out->order->body == NULL)
 		return;
-	frame_unref(e->fitted);
-	e->fitted = client_fit(e, out->related, out->order->body, modern);
-	if (e->fitted != NULL)
-		out->order->body = e->fitted;
+	frame_unref(c->fitted);
+	c->fitted = client_fit(c, out->related, out->order->body, modern);
+	if (c->fitted != NULL)
+		out->order->body = c->fitted;
 }
 
 /* Takes over what the neighbours are now. */
 static void
-look(struct client *e)
+look(struct client *c)
 {
-	const struct stage *now = e->stage;
+	const struct stage *now = c->stage;
 
-	e->discovered = now->discovered;
-	e->shared = now->shared;
+	c->discovered = now->discovered;
+	c->shared = now->shared;
 	/* The session was renewed, perhaps with another server. */
-	if (e->opening == OPENING_DONE && now->initialized != NULL &&
-	    now->initialized != e->initialized)
-		client_learn(e, now->initialized);
-	if (now->listening == e->listening)
+	if (c->opening == OPENING_DONE && now->initialized != NULL &&
+	    now->initialized != c->initialized)
+		client_learn(c, now->initialized);
+	if (now->listening == c->listening)
 		return;
-	e->listening = now->listening;
-	if (e->discovered != NULL)
-		client_hand_over(e);
+	c->listening = now->listening;
+	if (c->discovered != NULL)
+		client_hand_over(c);
 	else
-		client_listening_changed(e);
+		client_listening_changed(c);
 }
 
 bool
-client_step(struct client *e, struct event *in)
+client_step(struct client *c, struct event *in)
 {
-	if (!concerns(e, in)) {
-		if (!client_is_legacy(e))
-			adapt(e, in);
+	if (!concerns(c, in)) {
+		if (!client_is_legacy(c))
+			adapt(c, in);
 		return false;
 	}
-	e->now = in->now;
-	e->secret[0] = in->secret[0];
-	e->secret[1] = in->secret[1];
-	look(e);
+	c->now = in->now;
+	c->secret[0] = in->secret[0];
+	c->secret[1] = in->secret[1];
+	look(c);
 	switch (in->kind) {
 	case INPUT_CLIENT:
-		client_from_client(e, in->frame);
+		client_from_client(c, in->frame);
 		break;
 	case ACTION_WRITE:
-		client_from_session(e, in);
+		client_from_session(c, in);
 		break;
 	case INPUT_EOF:
 	case INPUT_STOP:
-		client_eof(e);
+		client_eof(c);
 		break;
 	case INPUT_TICK:
-		tick(e);
+		tick(c);
 		break;
 	default:
 		break; /* EVENT_LISTENS: look() has seen it */
 	}
-	e->discovered = NULL;
-	note_times(e);
-	client_sane(e);
+	c->discovered = NULL;
+	note_times(c);
+	client_sane(c);
 	return true;
 }
 
 /* --- the state --- */
 
 bool
-client_holds(const struct client *e)
+client_holds(const struct client *c)
 {
-	return e->opening == OPENING_RUNS || e->held.n + e->waiting.n > 0;
+	return c->opening == OPENING_RUNS || c->held.n + c->waiting.n > 0;
 }
 
 void
-client_describe(const struct client *e, struct buf *out)
+client_describe(const struct client *c, struct buf *out)
 {
-	if (!e->modern)
+	if (!c->modern)
 		return;
 	buf_addf(out, "client: protocol %s, %zu requests held back\n",
-	    REVISION_MODERN, e->held.n + e->waiting.n);
-	if (e->n_listens > 0)
+	    REVISION_MODERN, c->held.n + c->waiting.n);
+	if (c->n_listens > 0)
 		buf_addf(out, "client: %zu listens, %zu resources watched\n",
-		    e->n_listens, e->n_uris);
-	if (e->parked.n > 0)
+		    c->n_listens, c->n_uris);
+	if (c->parked.n > 0)
 		buf_addf(out,
 		    "client: %zu requests parked until its user answered\n",
-		    e->parked.n);
+		    c->parked.n);
 }

@@ -43,31 +43,31 @@ server_facts_gone(bool ran)
 
 /* Queues an event of which there is nothing to say but its kind and ticket. */
 static void
-post(struct server *e, enum event_kind kind, uint64_t ticket)
+post(struct server *s, enum event_kind kind, uint64_t ticket)
 {
-	events_add(&e->events,
+	events_add(&s->events,
 	    &(struct event){ .kind = kind, .ticket = ticket });
 }
 
 void
-server_log(struct server *e, enum log_level level, const char *fmt, ...)
+server_log(struct server *s, enum log_level level, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	events_log(&e->events, level, fmt, ap);
+	events_log(&s->events, level, fmt, ap);
 	va_end(ap);
 }
 
 void
-server_attempt_let_go(struct server *e, struct server_attempt *i)
+server_attempt_let_go(struct server *s, struct server_attempt *a)
 {
-	struct server_attempt *other, *oldest = i;
+	struct server_attempt *other, *oldest = a;
 	size_t n = 0;
 
-	i->order = NULL;
-	i->end_at = e->now + BOUND_LINGER_MS;
-	for (other = e->attempts; other != NULL; other = other->next) {
+	a->order = NULL;
+	a->end_at = s->now + BOUND_LINGER_MS;
+	for (other = s->attempts; other != NULL; other = other->next) {
 		if (other->dropped || other->order != NULL ||
 		    other->end_at == ALARM_NEVER)
 			continue;
@@ -76,36 +76,36 @@ server_attempt_let_go(struct server *e, struct server_attempt *i)
 			oldest = other;
 	}
 	if (n > BOUND_LINGERING)
-		server_attempt_end(e, oldest);
+		server_attempt_end(s, oldest);
 }
 
 struct server_attempt *
-server_attempt_find(const struct server *e, uint64_t ticket)
+server_attempt_find(const struct server *s, uint64_t ticket)
 {
-	struct hash_entry *i = hash_first(&e->attempt_table, ticket);
+	struct hash_entry *i = hash_first(&s->attempt_table, ticket);
 
 	return i == NULL ? NULL :
 			   HASH_THING(i, struct server_attempt, by_ticket);
 }
 
 bool
-server_next(struct server *e, struct event *out)
+server_next(struct server *s, struct event *out)
 {
-	struct server_attempt *i;
+	struct server_attempt *a;
 
-	while (events_next(&e->events, out)) {
+	while (events_next(&s->events, out)) {
 		if (out->kind != ACTION_SEND)
 			return true;
 		/* The step that ordered this attempt may have ended it: then
 		 * nobody hears of it. */
-		i = server_attempt_find(e, out->ticket);
-		if (i == NULL)
+		a = server_attempt_find(s, out->ticket);
+		if (a == NULL)
 			continue;
-		i->ordered = true;
-		i->out.version = span_of(i->version);
-		i->out.mirrored = i->mirrored.n > 0 ? &i->mirrored : NULL;
-		e->events.order = i->out;
-		out->order = &e->events.order;
+		a->ordered = true;
+		a->out.version = span_of(a->version);
+		a->out.mirrored = a->mirrored.n > 0 ? &a->mirrored : NULL;
+		s->events.order = a->out;
+		out->order = &s->events.order;
 		return true;
 	}
 	return false;
@@ -114,103 +114,103 @@ server_next(struct server *e, struct event *out)
 /* --- the server's end --- */
 
 const char *
-server_own_id(struct server *e)
+server_own_id(struct server *s)
 {
-	buf_reset(&e->own_id);
-	buf_addf(&e->own_id, "\"%s-s%llu\"", e->config.prefix,
-	    (unsigned long long)++e->ids);
-	return buf_str(&e->own_id);
+	buf_reset(&s->own_id);
+	buf_addf(&s->own_id, "\"%s-s%llu\"", s->config.prefix,
+	    (unsigned long long)++s->ids);
+	return buf_str(&s->own_id);
 }
 
 void
-server_tell_user(struct server *e, struct server_order *o, const char *text)
+server_tell_user(struct server *s, struct server_order *o, const char *text)
 {
 	o->waits_for_user = text != NULL;
-	events_add(&e->events,
+	events_add(&s->events,
 	    &(struct event){
 		.kind = INPUT_SIGN_IN, .ticket = o->ticket, .text = text });
 }
 
 struct server_attempt *
-server_attempt_new(struct server *e, enum purpose purpose,
+server_attempt_new(struct server *s, enum purpose purpose,
     struct server_order *o, struct frame *body)
 {
-	struct server_attempt *i = xcalloc(1, sizeof *i);
+	struct server_attempt *a = xcalloc(1, sizeof *a);
 
-	i->ticket = OURS | ++e->next_ticket;
-	i->purpose = purpose;
-	i->order = o;
-	i->out.ticket = i->ticket;
-	i->out.verb = body != NULL ? VERB_POST : VERB_GET;
-	i->end_at = ALARM_NEVER;
+	a->ticket = OURS | ++s->next_ticket;
+	a->purpose = purpose;
+	a->order = o;
+	a->out.ticket = a->ticket;
+	a->out.verb = body != NULL ? VERB_POST : VERB_GET;
+	a->end_at = ALARM_NEVER;
 	if (body != NULL)
-		i->out.body = frame_ref(body);
-	headers_init(&i->mirrored);
+		a->out.body = frame_ref(body);
+	headers_init(&a->mirrored);
 	if (o != NULL) {
 		/* What waited for the user has ended. */
 		if (o->waits_for_user)
-			server_tell_user(e, o, NULL);
-		i->out.why = o->why;
-		i->out.generation = o->generation;
-		i->out.interactive = o->interactive;
-		i->out.control = o->control;
-		i->out.fresh = o->fresh;
-		i->out.wary = o->wary;
+			server_tell_user(s, o, NULL);
+		a->out.why = o->why;
+		a->out.generation = o->generation;
+		a->out.interactive = o->interactive;
+		a->out.control = o->control;
+		a->out.fresh = o->fresh;
+		a->out.wary = o->wary;
 	}
-	i->next = e->attempts;
-	e->attempts = i;
-	hash_add(&e->attempt_table, &i->by_ticket, i->ticket);
-	post(e, ACTION_SEND, i->ticket);
-	return i;
+	a->next = s->attempts;
+	s->attempts = a;
+	hash_add(&s->attempt_table, &a->by_ticket, a->ticket);
+	post(s, ACTION_SEND, a->ticket);
+	return a;
 }
 
 struct server_attempt *
-server_attempt_new_modern(struct server *e, enum purpose purpose,
+server_attempt_new_modern(struct server *s, enum purpose purpose,
     struct server_order *o, struct frame *body)
 {
-	struct server_attempt *i = server_attempt_new(e, purpose, o, body);
+	struct server_attempt *a = server_attempt_new(s, purpose, o, body);
 
-	i->version = xstrdup(REVISION_MODERN);
-	i->two_names = mirror_headers(e->mirror, body, o != NULL && o->raw_name,
-	    &i->mirrored);
-	return i;
+	a->version = xstrdup(REVISION_MODERN);
+	a->two_names = mirror_headers(s->mirror, body, o != NULL && o->raw_name,
+	    &a->mirrored);
+	return a;
 }
 
 void
-server_attempt_drop(struct server *e, struct server_attempt *i)
+server_attempt_drop(struct server *s, struct server_attempt *a)
 {
-	i->dropped = true;
-	hash_remove(&e->attempt_table, &i->by_ticket);
+	a->dropped = true;
+	hash_remove(&s->attempt_table, &a->by_ticket);
 }
 
 void
-server_attempt_end(struct server *e, struct server_attempt *i)
+server_attempt_end(struct server *s, struct server_attempt *a)
 {
-	if (i == NULL || i->dropped)
+	if (a == NULL || a->dropped)
 		return;
-	server_attempt_drop(e, i);
-	i->order = NULL;
-	if (i->ordered)
-		post(e, ACTION_ABORT, i->ticket);
+	server_attempt_drop(s, a);
+	a->order = NULL;
+	if (a->ordered)
+		post(s, ACTION_ABORT, a->ticket);
 }
 
 struct server_attempt *
-server_attempt_of(const struct server *e, enum purpose purpose,
+server_attempt_of(const struct server *s, enum purpose purpose,
     const struct server_order *o)
 {
-	struct server_attempt *i;
+	struct server_attempt *a;
 
-	for (i = e->attempts; i != NULL; i = i->next)
-		if (!i->dropped && i->purpose == purpose && i->order == o)
-			return i;
+	for (a = s->attempts; a != NULL; a = a->next)
+		if (!a->dropped && a->purpose == purpose && a->order == o)
+			return a;
 	return NULL;
 }
 
 void
-server_attempt_free(struct server_attempt *i)
+server_attempt_free(struct server_attempt *a)
 {
-	frame_unref(i->out.body);
-	free(i->version);
-	headers_free(&i->mirrored);
-	free(i);
+	frame_unref(a->out.body);
+	free(a->version);
+	headers_free(&a->mirrored);
+	free(a);
 }

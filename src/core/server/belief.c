@@ -14,10 +14,10 @@
 #include "core/exchange/loss_phrases.h"
 
 void
-server_belief_init(struct server *e)
+server_belief_init(struct server *s)
 {
-	const struct server_config *c = &e->config;
-	struct belief *b = &e->belief;
+	const struct server_config *c = &s->config;
+	struct belief *b = &s->belief;
 
 	if (c->remembered)
 		b->last = c->was_modern ? MODE_MODERN :
@@ -28,9 +28,9 @@ server_belief_init(struct server *e)
 }
 
 void
-server_belief_forget(struct server *e)
+server_belief_forget(struct server *s)
 {
-	e->belief.mode = MODE_UNKNOWN;
+	s->belief.mode = MODE_UNKNOWN;
 }
 
 /* --- what was found --- */
@@ -50,9 +50,9 @@ mode_name(enum server_mode mode)
  * that speaks both eras is worth no note unless another kind was remembered:
  * then the note is deleted. */
 static void
-tell_found(struct server *e, bool was_other)
+tell_found(struct server *s, bool was_other)
 {
-	const struct belief *b = &e->belief;
+	const struct belief *b = &s->belief;
 	bool dual = b->mode == MODE_MODERN && !b->modern_only;
 	struct event out = { .kind = ACTION_FOUND,
 		.modern = b->modern_only,
@@ -61,27 +61,27 @@ tell_found(struct server *e, bool was_other)
 
 	if (dual && !was_other)
 		return;
-	events_add(&e->events, &out);
+	events_add(&s->events, &out);
 }
 
 bool
-server_belief_found(struct server *e, enum server_mode mode, bool refused)
+server_belief_found(struct server *s, enum server_mode mode, bool refused)
 {
-	struct belief *b = &e->belief;
+	struct belief *b = &s->belief;
 	bool known = b->last != MODE_UNKNOWN;
 	bool changed = mode != b->last;
 
 	if (changed) {
-		server_log(e,
+		server_log(s,
 		    mode == MODE_LEGACY && !known ? LEVEL_DEBUG : LEVEL_INFO,
-		    "%s speaks %s", e->config.host, mode_name(mode));
+		    "%s speaks %s", s->config.host, mode_name(mode));
 		b->doubt_until = UINT64_MAX;
 		b->listen_unknown = false;
 	}
 	b->mode = b->last = mode;
 	b->met = true;
 	b->modern_only = mode == MODE_MODERN && (b->modern_only || refused);
-	tell_found(e, known && changed);
+	tell_found(s, known && changed);
 	return changed;
 }
 
@@ -151,47 +151,47 @@ server_belief_contradicts(const struct facts *f, const struct frame *m)
 /* Returns the ticket of the newest attempt. The doubt does not
  * concern attempts that come later. */
 static uint64_t
-newest(const struct server *e)
+newest(const struct server *s)
 {
-	return e->attempts->ticket;
+	return s->attempts->ticket;
 }
 
 bool
-server_belief_may_doubt(const struct server *e, const struct server_attempt *i)
+server_belief_may_doubt(const struct server *s, const struct server_attempt *a)
 {
-	return i->ticket <= e->belief.doubt_until;
+	return a->ticket <= s->belief.doubt_until;
 }
 
 void
-server_belief_doubt(struct server *e)
+server_belief_doubt(struct server *s)
 {
-	if (e->belief.doubt_until == UINT64_MAX)
-		e->belief.doubt_until = newest(e);
+	if (s->belief.doubt_until == UINT64_MAX)
+		s->belief.doubt_until = newest(s);
 }
 
 void
-server_belief_confirm(struct server *e)
+server_belief_confirm(struct server *s)
 {
-	e->belief.doubt_until = UINT64_MAX;
+	s->belief.doubt_until = UINT64_MAX;
 }
 
 bool
-server_belief_refused_version(struct server *e, const struct server_attempt *i)
+server_belief_refused_version(struct server *s, const struct server_attempt *a)
 {
-	struct belief *b = &e->belief;
+	struct belief *b = &s->belief;
 
-	if (i->ticket > b->refuse_until)
+	if (a->ticket > b->refuse_until)
 		return false;
 	if (b->refuse_until == UINT64_MAX)
-		b->refuse_until = newest(e);
+		b->refuse_until = newest(s);
 	return true;
 }
 
 void
-server_belief_took_version(struct server *e, const struct server_attempt *i)
+server_belief_took_version(struct server *s, const struct server_attempt *a)
 {
-	if (i->ticket > e->belief.refuse_until)
-		e->belief.refuse_until = UINT64_MAX;
+	if (a->ticket > s->belief.refuse_until)
+		s->belief.refuse_until = UINT64_MAX;
 }
 
 /* --- does a legacy server still take the revision? --- */
@@ -199,7 +199,7 @@ server_belief_took_version(struct server *e, const struct server_attempt *i)
 /* Returns the revision that a refusal of another one names, or NULL. Dates are
  * in other texts, too. */
 static const char *
-named_by(const struct server *e, const struct facts *f, const struct frame *m)
+named_by(const struct server *s, const struct facts *f, const struct frame *m)
 {
 	const unsigned flags = GLOB_NOCASE | GLOB_ONE;
 	struct span text = m != NULL ? m->error : f->body;
@@ -207,38 +207,38 @@ named_by(const struct server *e, const struct facts *f, const struct frame *m)
 	if (!span_glob(span_of("*supported*"), text, flags) &&
 	    !span_glob(span_of("*protocol?version*"), text, flags))
 		return NULL;
-	return era_named_version(text, buf_span(&e->taken));
+	return era_named_version(text, buf_span(&s->taken));
 }
 
 bool
-server_belief_refuses(const struct server *e, uint64_t ticket,
+server_belief_refuses(const struct server *s, uint64_t ticket,
     const struct facts *f, const struct frame *m)
 {
 	return f->status == 400 && f->verb == VERB_POST &&
-	    ticket < e->belief.named_until && named_by(e, f, m) != NULL;
+	    ticket < s->belief.named_until && named_by(s, f, m) != NULL;
 }
 
 void
-server_belief_name(struct server *e, const struct facts *f,
+server_belief_name(struct server *s, const struct facts *f,
     const struct frame *m)
 {
-	if (e->belief.named != NULL)
+	if (s->belief.named != NULL)
 		return;
-	e->belief.named = named_by(e, f, m);
-	server_log(e, LEVEL_INFO,
+	s->belief.named = named_by(s, f, m);
+	server_log(s, LEVEL_INFO,
 	    "%s refuses the revision of the session, and names %s",
-	    e->config.host, e->belief.named);
+	    s->config.host, s->belief.named);
 }
 
 const char *
-server_belief_named(struct server *e, const struct server_order *o)
+server_belief_named(struct server *s, const struct server_order *o)
 {
-	struct belief *b = &e->belief;
+	struct belief *b = &s->belief;
 
 	if (b->named != NULL && b->named_until == UINT64_MAX)
 		b->named_until = o->ticket;
 	return span_eq(json_get(o->body->params, "protocolVersion"),
-		   buf_span(&e->taken)) ?
+		   buf_span(&s->taken)) ?
 	    b->named :
 	    NULL;
 }
@@ -246,36 +246,36 @@ server_belief_named(struct server *e, const struct server_order *o)
 /* --- does it know subscriptions/listen? --- */
 
 bool
-server_belief_listen_contradicts(const struct server *e, const struct facts *f,
+server_belief_listen_contradicts(const struct server *s, const struct facts *f,
     const struct frame *m)
 {
-	return !e->belief.listen_doubted && server_belief_contradicts(f, m);
+	return !s->belief.listen_doubted && server_belief_contradicts(f, m);
 }
 
 void
-server_belief_listen_doubt(struct server *e)
+server_belief_listen_doubt(struct server *s)
 {
-	e->belief.listen_contradicted = true;
+	s->belief.listen_contradicted = true;
 }
 
 void
-server_belief_listen_confirm(struct server *e)
+server_belief_listen_confirm(struct server *s)
 {
-	e->belief.listen_contradicted = e->belief.listen_doubted = false;
+	s->belief.listen_contradicted = s->belief.listen_doubted = false;
 }
 
 void
-server_belief_listen_leave(struct server *e)
+server_belief_listen_leave(struct server *s)
 {
-	e->belief.listen_doubted = e->belief.listen_contradicted;
-	e->belief.listen_contradicted = false;
+	s->belief.listen_doubted = s->belief.listen_contradicted;
+	s->belief.listen_contradicted = false;
 }
 
 bool
-server_belief_listen_unknown(struct server *e)
+server_belief_listen_unknown(struct server *s)
 {
-	if (e->belief.listen_unknown)
+	if (s->belief.listen_unknown)
 		return false;
-	e->belief.listen_unknown = true;
+	s->belief.listen_unknown = true;
 	return true;
 }

@@ -30,25 +30,25 @@ enum outcome {
 };
 
 static void
-step_clear(struct server *e)
+step_clear(struct server *s)
 {
-	struct detect *d = &e->detect;
+	struct detect *d = &s->detect;
 
 	facts_free(d->head);
 	d->head = NULL;
 	d->attempt = NULL;
-	alarm_set(&e->alarms, ALARM_ENDPOINT, ALARM_NEVER);
+	alarm_set(&s->alarms, ALARM_ENDPOINT, ALARM_NEVER);
 }
 
 void
-server_detect_end(struct server *e)
+server_detect_end(struct server *s)
 {
-	struct detect *d = &e->detect;
+	struct detect *d = &s->detect;
 
-	server_attempt_end(e, d->attempt);
-	if (d->step == TRY_STREAM && e->belief.mode != MODE_SSE)
-		server_sse2024_close(e);
-	step_clear(e);
+	server_attempt_end(s, d->attempt);
+	if (d->step == TRY_STREAM && s->belief.mode != MODE_SSE)
+		server_sse2024_close(s);
+	step_clear(s);
 	facts_free(d->facts);
 	frame_unref(d->words);
 	memset(d, 0, sizeof *d);
@@ -71,12 +71,12 @@ ask_for(struct server_order *o, const char *version)
 /* --- which step is next --- */
 
 static bool
-allows(const struct server *e, enum detect_step step)
+allows(const struct server *s, enum detect_step step)
 {
-	const struct server_config *c = &e->config;
+	const struct server_config *c = &s->config;
 
-	if ((e->detect.tried & 1u << step) ||
-	    (e->detect.announced && step != TRY_STREAM))
+	if ((s->detect.tried & 1u << step) ||
+	    (s->detect.announced && step != TRY_STREAM))
 		return false;
 	if (c->protocol == PROTOCOL_MODERN)
 		return step == TRY_DISCOVER;
@@ -88,18 +88,18 @@ allows(const struct server *e, enum detect_step step)
 }
 
 static enum detect_step
-first_of(const struct server *e, const enum detect_step *steps, size_t n)
+first_of(const struct server *s, const enum detect_step *steps, size_t n)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (allows(e, steps[i]))
+		if (allows(s, steps[i]))
 			return steps[i];
 	return TRY_NONE;
 }
 
 static enum detect_step
-first_step(const struct server *e)
+first_step(const struct server *s)
 {
 	static const enum detect_step stream[] = { TRY_STREAM, TRY_INITIALIZE,
 		TRY_DISCOVER };
@@ -109,30 +109,30 @@ first_step(const struct server *e)
 		TRY_DISCOVER };
 	const enum detect_step *steps = legacy;
 
-	if (e->config.transport == TRANSPORT_SSE_FIRST ||
-	    e->belief.last == MODE_SSE)
+	if (s->config.transport == TRANSPORT_SSE_FIRST ||
+	    s->belief.last == MODE_SSE)
 		steps = stream;
-	else if (e->client_discover != NULL || e->belief.modern_only)
+	else if (s->client_discover != NULL || s->belief.modern_only)
 		steps = modern;
-	return first_of(e, steps, 3);
+	return first_of(s, steps, 3);
 }
 
 /* After an initialize that was refused by a JSON-RPC error a modern server is
  * likelier; after one that was refused by a bare 404 or 405, HTTP+SSE is. */
 static enum detect_step
-next_step(const struct server *e)
+next_step(const struct server *s)
 {
 	static const enum detect_step spoken[] = { TRY_DISCOVER, TRY_STREAM };
 	static const enum detect_step bare[] = { TRY_STREAM, TRY_DISCOVER };
-	const struct detect *d = &e->detect;
+	const struct detect *d = &s->detect;
 	enum detect_step next;
 
-	if (e->client_discover != NULL && allows(e, TRY_DISCOVER))
+	if (s->client_discover != NULL && allows(s, TRY_DISCOVER))
 		return TRY_DISCOVER;
-	if (allows(e, TRY_INITIALIZE))
+	if (allows(s, TRY_INITIALIZE))
 		return TRY_INITIALIZE;
-	next = d->words != NULL || !d->other_path ? first_of(e, spoken, 2) :
-						    first_of(e, bare, 2);
+	next = d->words != NULL || !d->other_path ? first_of(s, spoken, 2) :
+						    first_of(s, bare, 2);
 	if (next == TRY_STREAM && !d->other_path &&
 	    (d->tried & 1u << TRY_INITIALIZE))
 		return TRY_NONE;
@@ -144,44 +144,44 @@ next_step(const struct server *e)
 /* The wait is shorter if there are other steps to try: where the server spoke
  * another protocol before, or HTTP+SSE is only remembered. */
 static int64_t
-endpoint_wait(const struct server *e)
+endpoint_wait(const struct server *s)
 {
-	const struct detect *d = &e->detect;
-	bool soon = e->belief.last == MODE_LEGACY ||
-	    (e->belief.last == MODE_SSE && d->tried == 1u << TRY_STREAM);
+	const struct detect *d = &s->detect;
+	bool soon = s->belief.last == MODE_LEGACY ||
+	    (s->belief.last == MODE_SSE && d->tried == 1u << TRY_STREAM);
 
-	return soon && !d->announced && e->config.transport != TRANSPORT_SSE ?
+	return soon && !d->announced && s->config.transport != TRANSPORT_SSE ?
 	    BOUND_ENDPOINT_SOON_MS :
 	    BOUND_ENDPOINT_MS;
 }
 
 static void
-begin(struct server *e, enum detect_step step)
+begin(struct server *s, enum detect_step step)
 {
-	struct detect *d = &e->detect;
+	struct detect *d = &s->detect;
 	struct frame *discover;
 
 	d->step = step;
 	d->tried |= 1u << step;
 	switch (step) {
 	case TRY_INITIALIZE:
-		d->attempt = server_attempt_new(e, FOR_INITIALIZE, d->order,
+		d->attempt = server_attempt_new(s, FOR_INITIALIZE, d->order,
 		    d->order->body);
 		d->attempt->out.announces = true;
 		break;
 	case TRY_DISCOVER:
-		discover = e->client_discover != NULL ?
-		    frame_ref(e->client_discover) :
-		    era_discover(span_of(server_own_id(e)), buf_span(&e->meta));
-		d->attempt = server_attempt_new_modern(e, FOR_DISCOVER,
+		discover = s->client_discover != NULL ?
+		    frame_ref(s->client_discover) :
+		    era_discover(span_of(server_own_id(s)), buf_span(&s->meta));
+		d->attempt = server_attempt_new_modern(s, FOR_DISCOVER,
 		    d->order, discover);
 		d->attempt->out.announces = true;
 		frame_unref(discover);
 		break;
 	default:
-		d->wait_ms = endpoint_wait(e);
-		alarm_set(&e->alarms, ALARM_ENDPOINT, e->now + d->wait_ms);
-		d->attempt = server_sse2024_open(e);
+		d->wait_ms = endpoint_wait(s);
+		alarm_set(&s->alarms, ALARM_ENDPOINT, s->now + d->wait_ms);
+		d->attempt = server_sse2024_open(s);
 		break;
 	}
 }
@@ -189,90 +189,90 @@ begin(struct server *e, enum detect_step step)
 /* --- what was found --- */
 
 static void
-found(struct server *e, enum server_mode mode)
+found(struct server *s, enum server_mode mode)
 {
-	struct server_order *o = e->detect.order;
+	struct server_order *o = s->detect.order;
 
-	o->changed = server_belief_found(e, mode,
-	    e->detect.tried & 1u << TRY_INITIALIZE);
+	o->changed = server_belief_found(s, mode,
+	    s->detect.tried & 1u << TRY_INITIALIZE);
 	o->mode = mode == MODE_SSE ? MODE_SSE : MODE_UNKNOWN;
-	e->detect.attempt = NULL; /* the exchange may go on */
-	server_detect_end(e);
+	s->detect.attempt = NULL; /* the exchange may go on */
+	server_detect_end(s);
 }
 
 static void
-found_modern(struct server *e, struct frame *m)
+found_modern(struct server *s, struct frame *m)
 {
-	struct server_order *o = e->detect.order;
+	struct server_order *o = s->detect.order;
 	struct buf result;
 
-	frame_unref(e->discovered);
-	e->discovered = frame_ref(m);
-	if (e->detect.attempt != NULL) /* it ends by itself */
-		server_attempt_let_go(e, e->detect.attempt);
-	found(e, MODE_MODERN);
-	buf_reset(&e->level);
+	frame_unref(s->discovered);
+	s->discovered = frame_ref(m);
+	if (s->detect.attempt != NULL) /* it ends by itself */
+		server_attempt_let_go(s, s->detect.attempt);
+	found(s, MODE_MODERN);
+	buf_reset(&s->level);
 	buf_init(&result, 0);
 	era_initialize_result(&result, m->result,
-	    json_get(e->initialize->params, "protocolVersion"), e->config.host);
-	server_order_tell_answer(e, o,
+	    json_get(s->initialize->params, "protocolVersion"), s->config.host);
+	server_order_tell_answer(s, o,
 	    msg_result(o->body->id, buf_str(&result)));
 	buf_free(&result);
 }
 
 static void
-found_legacy(struct server *e, const struct facts *f, struct frame *m)
+found_legacy(struct server *s, const struct facts *f, struct frame *m)
 {
-	struct server_order *o = e->detect.order;
+	struct server_order *o = s->detect.order;
 
-	if (e->belief.named == NULL) {
-		buf_reset(&e->taken);
-		buf_addspan(&e->taken, json_get(m->result, "protocolVersion"));
+	if (s->belief.named == NULL) {
+		buf_reset(&s->taken);
+		buf_addspan(&s->taken, json_get(m->result, "protocolVersion"));
 	}
-	server_order_tell_head(e, o, f);
-	found(e, MODE_LEGACY);
-	server_order_tell_message(e, o, f, m);
+	server_order_tell_head(s, o, f);
+	found(s, MODE_LEGACY);
+	server_order_tell_message(s, o, f, m);
 }
 
 /* The client began again while a former initialize was under way. An exchange
  * that may still make a session at the server goes on: the session ends it. */
 static void
-leave_former(struct server *e)
+leave_former(struct server *s)
 {
-	if (e->detect.order == NULL)
+	if (s->detect.order == NULL)
 		return;
-	if (e->detect.step == TRY_INITIALIZE) {
-		e->detect.attempt = NULL;
-		server_detect_end(e);
+	if (s->detect.step == TRY_INITIALIZE) {
+		s->detect.attempt = NULL;
+		server_detect_end(s);
 		return;
 	}
-	server_order_tell_done(e, e->detect.order, &server_facts_aborted);
-	server_detect_end(e);
+	server_order_tell_done(s, s->detect.order, &server_facts_aborted);
+	server_detect_end(s);
 }
 
 void
-server_detect_begin(struct server *e, struct server_order *o,
+server_detect_begin(struct server *s, struct server_order *o,
     struct frame *discovered)
 {
-	const char *named = server_belief_named(e, o);
+	const char *named = server_belief_named(s, o);
 
-	leave_former(e);
-	frame_unref(e->initialize);
-	e->initialize = frame_ref(o->body);
-	buf_reset(&e->meta);
-	era_client_meta(&e->meta, o->body->params);
-	server_belief_forget(e);
-	server_sse2024_leave(e);
-	server_modern_leave(e);
-	e->detect.order = o;
+	leave_former(s);
+	frame_unref(s->initialize);
+	s->initialize = frame_ref(o->body);
+	buf_reset(&s->meta);
+	era_client_meta(&s->meta, o->body->params);
+	server_belief_forget(s);
+	server_sse2024_leave(s);
+	server_modern_leave(s);
+	s->detect.order = o;
 	if (named != NULL)
 		ask_for(o, named);
 	if (discovered != NULL) {
 		/* It refuses what comes in the session of an initialize. */
-		e->detect.tried = 1u << TRY_INITIALIZE;
-		found_modern(e, discovered);
+		s->detect.tried = 1u << TRY_INITIALIZE;
+		found_modern(s, discovered);
 	} else {
-		begin(e, first_step(e));
+		begin(s, first_step(s));
 	}
 }
 
@@ -288,45 +288,45 @@ is_away(const struct facts *f)
 /* Tells the session how the step ended. That a server of HTTP+SSE is only away
  * is told as a cut, so that the session tries again. */
 static void
-relay(struct server *e, const struct facts *f, struct frame *m)
+relay(struct server *s, const struct facts *f, struct frame *m)
 {
-	struct server_order *o = e->detect.order;
+	struct server_order *o = s->detect.order;
 	struct facts cut = *f;
 	struct frame *own;
 	char why[48];
 
-	if (e->detect.away != 0 && is_away(f)) {
+	if (s->detect.away != 0 && is_away(f)) {
 		snprintf(why, sizeof why, "%d to the GET of its event stream",
-		    e->detect.away);
-		cut.status = e->detect.away;
+		    s->detect.away);
+		cut.status = s->detect.away;
 		cut.ending = ENDING_CUT;
 		cut.why = span_of(why);
 		f = &cut;
 		m = NULL;
 	}
-	if (e->detect.head != NULL || m != NULL)
-		server_order_tell_head(e, o, f);
+	if (s->detect.head != NULL || m != NULL)
+		server_order_tell_head(s, o, f);
 	if (m != NULL) {
 		own = msg_with_id(m, o->body->id);
-		server_order_tell_message(e, o, f, own);
+		server_order_tell_message(s, o, f, own);
 		frame_unref(own);
 	}
-	server_order_tell_done(e, o, f);
+	server_order_tell_done(s, o, f);
 }
 
 /* Nothing is left to try. The session is told the answer to initialize, because
  * the user understands that one best. */
 static void
-give_up(struct server *e, const struct facts *f, struct frame *m)
+give_up(struct server *s, const struct facts *f, struct frame *m)
 {
-	struct detect *d = &e->detect;
+	struct detect *d = &s->detect;
 	struct kept_facts *kept = d->facts;
 	struct frame *words = d->words;
 	struct server_order *o = d->order;
 	struct facts both;
 
 	if (kept == NULL) {
-		relay(e, f, m);
+		relay(s, f, m);
 		return;
 	}
 	d->facts = NULL;
@@ -347,10 +347,10 @@ give_up(struct server *e, const struct facts *f, struct frame *m)
 	    (d->tried & 1u << TRY_STREAM))
 		both.why = span_of("no event stream of HTTP+SSE there either");
 	if (words != NULL && words->kind == FRAME_RESULT) {
-		found_legacy(e, &both, words);
-		server_order_tell_done(e, o, &both);
+		found_legacy(s, &both, words);
+		server_order_tell_done(s, o, &both);
 	} else {
-		relay(e, &both, words);
+		relay(s, &both, words);
 	}
 	facts_free(kept);
 	frame_unref(words);
@@ -381,19 +381,19 @@ keep_refusal(struct detect *d, const struct facts *f, struct frame *m)
 }
 
 static void
-go_on(struct server *e, const struct facts *f, struct frame *m)
+go_on(struct server *s, const struct facts *f, struct frame *m)
 {
-	struct detect *d = &e->detect;
+	struct detect *d = &s->detect;
 	enum detect_step next;
 
 	keep_refusal(d, f, m);
-	server_attempt_end(e, d->attempt);
-	step_clear(e);
-	next = next_step(e);
+	server_attempt_end(s, d->attempt);
+	step_clear(s);
+	next = next_step(s);
 	if (next == TRY_NONE)
-		give_up(e, f, m);
+		give_up(s, f, m);
 	else
-		begin(e, next);
+		begin(s, next);
 }
 
 /* --- what a step's end means --- */
@@ -418,24 +418,24 @@ is_page(const struct facts *f)
 }
 
 bool
-server_detect_offer(struct server *e, const struct facts *f,
+server_detect_offer(struct server *s, const struct facts *f,
     const struct frame *m)
 {
-	struct server_order *o = e->detect.order;
+	struct server_order *o = s->detect.order;
 	const char *version;
 
-	if (e->detect.offered || (m == NULL && says_nothing(f)))
+	if (s->detect.offered || (m == NULL && says_nothing(f)))
 		return false;
 	version = era_named_version(m != NULL ? m->error : f->body,
 	    json_get(o->body->params, "protocolVersion"));
 	if (version == NULL)
 		return false;
-	server_log(e, LEVEL_INFO,
+	server_log(s, LEVEL_INFO,
 	    "%s refuses initialize and names the revision %s: it is sent again "
 	    "with that one",
-	    e->config.host, version);
+	    s->config.host, version);
 	ask_for(o, version);
-	e->detect.offered = true;
+	s->detect.offered = true;
 	return true;
 }
 
@@ -496,19 +496,19 @@ judge_discover(const struct facts *f, const struct frame *m)
 }
 
 static enum outcome
-judge_initialize(struct server *e, const struct facts *f, const struct frame *m)
+judge_initialize(struct server *s, const struct facts *f, const struct frame *m)
 {
 	/* A legacy client cannot take a version without initialize. */
 	if (m != NULL && m->kind == FRAME_RESULT)
 		return names_modern(json_get(m->result, "protocolVersion")) ?
 		    OTHER :
 		    FOUND;
-	if (server_detect_offer(e, f, m))
+	if (server_detect_offer(s, f, m))
 		return AGAIN;
 	if (says_nothing(f) || (m == NULL && f->status < 400))
 		return RELAYED;
 	/* A server that was legacy a moment ago has other reasons. */
-	if (m != NULL && e->belief.last == MODE_LEGACY && !is_modern_error(m) &&
+	if (m != NULL && s->belief.last == MODE_LEGACY && !is_modern_error(m) &&
 	    msg_error_code(m) != FAULT_METHOD &&
 	    msg_error_code(m) != FAULT_PARAMS)
 		return RELAYED;
@@ -516,94 +516,94 @@ judge_initialize(struct server *e, const struct facts *f, const struct frame *m)
 }
 
 static void
-decide(struct server *e, const struct facts *f, struct frame *m)
+decide(struct server *s, const struct facts *f, struct frame *m)
 {
-	struct detect *d = &e->detect;
+	struct detect *d = &s->detect;
 	enum outcome outcome = d->step == TRY_DISCOVER ?
 	    judge_discover(f, m) :
-	    judge_initialize(e, f, m);
+	    judge_initialize(s, f, m);
 
 	if (outcome == AGAIN && !(d->again & 1u << d->step)) {
 		keep_refusal(d, f, m);
-		server_attempt_end(e, d->attempt);
-		step_clear(e);
+		server_attempt_end(s, d->attempt);
+		step_clear(s);
 		d->again |= 1u << d->step;
-		begin(e, d->step);
+		begin(s, d->step);
 	} else if (outcome == OTHER) {
-		go_on(e, f, m);
+		go_on(s, f, m);
 	} else if (outcome != FOUND) {
-		relay(e, f, m);
+		relay(s, f, m);
 	} else if (d->step == TRY_DISCOVER) {
-		found_modern(e, m);
+		found_modern(s, m);
 	} else {
-		found_legacy(e, f, m);
+		found_legacy(s, f, m);
 	}
 }
 
 /* --- what comes of a step --- */
 
 void
-server_detect_head(struct server *e, struct server_attempt *i,
+server_detect_head(struct server *s, struct server_attempt *a,
     const struct facts *f)
 {
-	if (e->detect.attempt != i)
+	if (s->detect.attempt != a)
 		return;
-	facts_free(e->detect.head);
-	e->detect.head = facts_keep(f);
+	facts_free(s->detect.head);
+	s->detect.head = facts_keep(f);
 }
 
 void
-server_detect_message(struct server *e, struct server_attempt *i,
+server_detect_message(struct server *s, struct server_attempt *a,
     const struct facts *f, struct frame *m)
 {
 	bool answer = m->kind == FRAME_RESULT || m->kind == FRAME_ERROR;
 
-	if (e->detect.attempt == i && answer)
-		decide(e, f, m);
-	else if (i->purpose == FOR_INITIALIZE && i->order != NULL)
-		server_order_tell_message(e, i->order, f, m);
+	if (s->detect.attempt == a && answer)
+		decide(s, f, m);
+	else if (a->purpose == FOR_INITIALIZE && a->order != NULL)
+		server_order_tell_message(s, a->order, f, m);
 }
 
 void
-server_detect_done(struct server *e, struct server_attempt *i,
+server_detect_done(struct server *s, struct server_attempt *a,
     const struct facts *f)
 {
-	if (e->detect.attempt == i)
-		decide(e, f, NULL);
-	else if (i->order != NULL)
-		server_order_tell_done(e, i->order, f);
+	if (s->detect.attempt == a)
+		decide(s, f, NULL);
+	else if (a->order != NULL)
+		server_order_tell_done(s, a->order, f);
 }
 
 void
-server_detect_stream(struct server *e, const struct facts *f)
+server_detect_stream(struct server *s, const struct facts *f)
 {
-	if (e->detect.order == NULL || e->detect.step != TRY_STREAM)
+	if (s->detect.order == NULL || s->detect.step != TRY_STREAM)
 		return;
-	if (f != NULL && e->belief.met && e->belief.last == MODE_SSE &&
+	if (f != NULL && s->belief.met && s->belief.last == MODE_SSE &&
 	    f->status != 405 && is_away(f))
-		e->detect.away = f->status;
+		s->detect.away = f->status;
 	if (f == NULL) {
-		alarm_set(&e->alarms, ALARM_ENDPOINT, ALARM_NEVER);
-		server_sse2024_send(e, e->detect.order);
+		alarm_set(&s->alarms, ALARM_ENDPOINT, ALARM_NEVER);
+		server_sse2024_send(s, s->detect.order);
 	} else if (says_nothing(f)) {
-		relay(e, f, NULL);
+		relay(s, f, NULL);
 	} else {
-		server_sse2024_close(e);
-		go_on(e, f, NULL);
+		server_sse2024_close(s);
+		go_on(s, f, NULL);
 	}
 }
 
 /* No step is left that fits the endpoint event. */
 static void
-fail_announced(struct server *e)
+fail_announced(struct server *s)
 {
 	const char *why = "but none for a GET: check the URL.";
 
-	if (e->config.protocol == PROTOCOL_MODERN)
+	if (s->config.protocol == PROTOCOL_MODERN)
 		why = "but --protocol allows none: leave that out.";
-	else if (e->config.transport == TRANSPORT_HTTP)
+	else if (s->config.transport == TRANSPORT_HTTP)
 		why = "but --transport allows none: leave that out.";
-	server_order_fail(e, e->detect.order, FAULT_SSE2024_BY_POST,
+	server_order_fail(s, s->detect.order, FAULT_SSE2024_BY_POST,
 	    &(struct fault_args){ .why = span_of(why) });
 }
 
@@ -611,36 +611,36 @@ fail_announced(struct server *e)
  * the path. The protocol does not say what comes on such a stream, so a GET is
  * sent to get the proper one. An endpoint on another origin decides nothing. */
 void
-server_detect_endpoint(struct server *e, struct server_attempt *i, bool ok)
+server_detect_endpoint(struct server *s, struct server_attempt *a, bool ok)
 {
-	struct detect *d = &e->detect;
+	struct detect *d = &s->detect;
 
-	if (d->attempt != i || !ok)
+	if (d->attempt != a || !ok)
 		return;
-	server_attempt_end(e, i);
-	step_clear(e);
-	if (!allows(e, TRY_STREAM)) {
-		fail_announced(e);
+	server_attempt_end(s, a);
+	step_clear(s);
+	if (!allows(s, TRY_STREAM)) {
+		fail_announced(s);
 		return;
 	}
 	d->announced = true;
-	begin(e, TRY_STREAM);
+	begin(s, TRY_STREAM);
 }
 
 void
-server_detect_answered(struct server *e)
+server_detect_answered(struct server *s)
 {
-	found(e, MODE_SSE);
+	found(s, MODE_SSE);
 }
 
 void
-server_detect_tick(struct server *e)
+server_detect_tick(struct server *s)
 {
 	struct facts silent = server_facts_accepted;
-	struct detect *d = &e->detect;
+	struct detect *d = &s->detect;
 	char why[64];
 
-	if (!alarm_is_due(&e->alarms, ALARM_ENDPOINT, e->now))
+	if (!alarm_is_due(&s->alarms, ALARM_ENDPOINT, s->now))
 		return;
 	snprintf(why, sizeof why, "no endpoint event within %lld s",
 	    (long long)d->wait_ms / 1000);
@@ -649,18 +649,18 @@ server_detect_tick(struct server *e)
 	/* The server may only be slow, so TRY_STREAM stays possible. */
 	if (d->wait_ms < BOUND_ENDPOINT_MS && d->tried == 1u << TRY_STREAM)
 		d->tried = 0;
-	server_detect_stream(e, &silent);
+	server_detect_stream(s, &silent);
 }
 
 /* The wait for the endpoint stands still while the user signs in. */
 void
-server_detect_user(struct server *e, const struct server_attempt *i, bool waits)
+server_detect_user(struct server *s, const struct server_attempt *a, bool waits)
 {
-	struct detect *d = &e->detect;
+	struct detect *d = &s->detect;
 
-	if (i->purpose != FOR_STREAM || i->order == NULL ||
-	    i->order != d->order)
+	if (a->purpose != FOR_STREAM || a->order == NULL ||
+	    a->order != d->order)
 		return;
-	alarm_set(&e->alarms, ALARM_ENDPOINT,
-	    waits ? ALARM_NEVER : e->now + d->wait_ms);
+	alarm_set(&s->alarms, ALARM_ENDPOINT,
+	    waits ? ALARM_NEVER : s->now + d->wait_ms);
 }

@@ -33,11 +33,11 @@ struct inputs {
 };
 
 static void
-inputs_free(struct server *e, struct inputs *t)
+inputs_free(struct server *s, struct inputs *t)
 {
 	size_t i;
 
-	e->inputs_bytes -= t->result->text.n;
+	s->inputs_bytes -= t->result->text.n;
 	for (i = 0; i < t->n; i++) {
 		frame_unref(t->list[i].ask);
 		frame_unref(t->list[i].answer);
@@ -53,11 +53,11 @@ inputs_free(struct server *e, struct inputs *t)
  * client. refusal is the client's error, or NULL; what says the rest for
  * people. */
 static void
-fail(struct server *e, struct server_order *o, enum fault_id id,
+fail(struct server *s, struct server_order *o, enum fault_id id,
     const struct frame *refusal, const char *what)
 {
-	server_inputs_end(e, o, true);
-	server_order_fail(e, o, id,
+	server_inputs_end(s, o, true);
+	server_order_fail(s, o, id,
 	    &(struct fault_args){ .why = span_of(what), .refusal = refusal });
 }
 
@@ -65,10 +65,10 @@ fail(struct server *e, struct server_order *o, enum fault_id id,
 
 /* Returns a version 4 UUID that was not used before. */
 static char *
-new_uuid(const struct server *e)
+new_uuid(const struct server *s)
 {
-	uint64_t a = codec_mix(e->random ^ e->ids << 1);
-	uint64_t b = codec_mix(e->random ^ (e->ids << 1 | 1));
+	uint64_t a = codec_mix(s->random ^ s->ids << 1);
+	uint64_t b = codec_mix(s->random ^ (s->ids << 1 | 1));
 
 	return xasprintf("%08" PRIx64 "-%04" PRIx64 "-4%03" PRIx64 "-%04" PRIx64
 			 "-%012" PRIx64,
@@ -79,9 +79,9 @@ new_uuid(const struct server *e)
 /* Returns the request to the client, or NULL if the entry is no question, or
  * one that the client did not say it answers. */
 static struct frame *
-make_question(struct server *e, struct span entry)
+make_question(struct server *s, struct span entry)
 {
-	struct span params = e->initialize->params;
+	struct span params = s->initialize->params;
 	struct span method = json_get(entry, "method");
 	const char *id;
 	struct frame *f;
@@ -93,8 +93,8 @@ make_question(struct server *e, struct span entry)
 	if (!era_declares(json_get(params, "capabilities"), method,
 		json_get(entry, "params")))
 		return NULL;
-	id = server_own_id(e);
-	uuid = new_uuid(e);
+	id = server_own_id(s);
+	uuid = new_uuid(s);
 	f = era_question(entry, span_of(id),
 	    json_get(params, "protocolVersion"), uuid);
 	free(uuid);
@@ -117,7 +117,7 @@ place_of(const struct inputs *t, struct span key)
 /* Makes a request of each question. Returns false if one cannot be asked, and
  * points *what to the reason. */
 static bool
-collect(struct server *e, struct inputs *t, struct span requests,
+collect(struct server *s, struct inputs *t, struct span requests,
     const char **what)
 {
 	struct span key, value;
@@ -130,7 +130,7 @@ collect(struct server *e, struct inputs *t, struct span requests,
 		i = place_of(t, key);
 		if (i == BOUND_INPUTS)
 			return false;
-		ask = make_question(e, value);
+		ask = make_question(s, value);
 		if (ask == NULL) {
 			*what = "something that this client cannot be asked";
 			return false;
@@ -146,36 +146,36 @@ collect(struct server *e, struct inputs *t, struct span requests,
 }
 
 static size_t
-open_in_all(const struct server *e)
+open_in_all(const struct server *s)
 {
 	const struct server_order *o;
 	size_t n = 0;
 
-	for (o = e->orders; o != NULL; o = o->next)
+	for (o = s->orders; o != NULL; o = o->next)
 		if (!o->dropped && o->inputs != NULL)
 			n += o->inputs->open;
 	return n;
 }
 
 static void
-ask_all(struct server *e, struct server_order *o)
+ask_all(struct server *s, struct server_order *o)
 {
 	struct inputs *t = o->inputs;
 	size_t i;
 
-	o->inputs_end = e->now + BOUND_INPUT_MS;
+	o->inputs_end = s->now + BOUND_INPUT_MS;
 	for (i = 0; i < t->n; i++)
-		server_order_tell_message(e, o, &server_facts_stream,
+		server_order_tell_message(s, o, &server_facts_stream,
 		    t->list[i].ask);
 }
 
 /* Makes o->sent the next round of the call, with the answers (a raw object; n
  * 0: none) and the state. */
 static void
-next_round(struct server *e, struct server_order *o, struct span responses,
+next_round(struct server *s, struct server_order *o, struct span responses,
     struct span state)
 {
-	struct frame *next = era_retry(o->sent, span_of(server_own_id(e)),
+	struct frame *next = era_retry(o->sent, span_of(server_own_id(s)),
 	    responses, state);
 
 	frame_unref(o->sent);
@@ -192,14 +192,14 @@ member(const struct frame *result, const char *name)
 }
 
 static void
-ask_nothing(struct server *e, struct server_order *o, struct span state)
+ask_nothing(struct server *s, struct server_order *o, struct span state)
 {
-	next_round(e, o, no_span, state);
-	o->again_at = e->now + PAUSE_MS;
+	next_round(s, o, no_span, state);
+	o->again_at = s->now + PAUSE_MS;
 }
 
 void
-server_inputs_ask(struct server *e, struct server_order *o,
+server_inputs_ask(struct server *s, struct server_order *o,
     struct frame *result)
 {
 	struct span requests = member(result, "inputRequests");
@@ -208,51 +208,51 @@ server_inputs_ask(struct server *e, struct server_order *o,
 	const char *what;
 
 	if (++o->rounds > BOUND_ROUNDS) {
-		fail(e, o, FAULT_INPUT_ROUNDS, NULL,
+		fail(s, o, FAULT_INPUT_ROUNDS, NULL,
 		    "it asked ten times already, and mcpsplice allows no more");
 		return;
 	}
-	if (e->ended && requests.p != NULL) {
-		fail(e, o, FAULT_INPUT_REFUSED, NULL, "the client ended");
+	if (s->ended && requests.p != NULL) {
+		fail(s, o, FAULT_INPUT_REFUSED, NULL, "the client ended");
 		return;
 	}
 	if (result->text.n > BOUND_INPUTS_BYTES ||
-	    e->inputs_bytes + result->text.n > BOUND_INPUTS_ALL_BYTES) {
-		fail(e, o, FAULT_INPUT_HUGE, NULL, "what it asks is too large");
+	    s->inputs_bytes + result->text.n > BOUND_INPUTS_ALL_BYTES) {
+		fail(s, o, FAULT_INPUT_HUGE, NULL, "what it asks is too large");
 		return;
 	}
 	t = xcalloc(1, sizeof *t);
 	t->result = frame_ref(result);
-	e->inputs_bytes += result->text.n;
+	s->inputs_bytes += result->text.n;
 	if ((requests.p != NULL && json_kind(requests) != '{') ||
 	    (state.p != NULL && json_kind(state) != '"')) {
-		inputs_free(e, t);
-		fail(e, o, FAULT_INPUT_BAD, NULL,
+		inputs_free(s, t);
+		fail(s, o, FAULT_INPUT_BAD, NULL,
 		    "what it asks cannot be understood");
 		return;
 	}
-	if (!collect(e, t, requests, &what)) {
-		inputs_free(e, t);
-		fail(e, o, FAULT_INPUT_REFUSED, NULL, what);
+	if (!collect(s, t, requests, &what)) {
+		inputs_free(s, t);
+		fail(s, o, FAULT_INPUT_REFUSED, NULL, what);
 		return;
 	}
 	if (t->n == 0) {
-		inputs_free(e, t);
+		inputs_free(s, t);
 		if (state.p != NULL)
-			ask_nothing(e, o, state);
+			ask_nothing(s, o, state);
 		else
-			fail(e, o, FAULT_INPUT_BAD, NULL,
+			fail(s, o, FAULT_INPUT_BAD, NULL,
 			    "it does not say what");
 		return;
 	}
-	if (open_in_all(e) + t->n > BOUND_INPUTS_ALL) {
-		inputs_free(e, t);
-		fail(e, o, FAULT_INPUT_REFUSED, NULL,
+	if (open_in_all(s) + t->n > BOUND_INPUTS_ALL) {
+		inputs_free(s, t);
+		fail(s, o, FAULT_INPUT_REFUSED, NULL,
 		    "more than a client can be asked at once");
 		return;
 	}
 	o->inputs = t;
-	ask_all(e, o);
+	ask_all(s, o);
 }
 
 /* --- the answers --- */
@@ -285,27 +285,27 @@ add_responses(struct buf *b, const struct inputs *t)
 }
 
 static void
-go_on(struct server *e, struct server_order *o)
+go_on(struct server *s, struct server_order *o)
 {
 	struct buf responses;
 
 	buf_init(&responses, 0);
 	add_responses(&responses, o->inputs);
-	next_round(e, o, buf_span(&responses),
+	next_round(s, o, buf_span(&responses),
 	    member(o->inputs->result, "requestState"));
 	buf_free(&responses);
-	server_inputs_end(e, o, false);
-	server_order_send(e, o);
+	server_inputs_end(s, o, false);
+	server_order_send(s, o);
 }
 
 static struct input *
-find_open(const struct server *e, struct span id, struct server_order **owner)
+find_open(const struct server *s, struct span id, struct server_order **owner)
 {
 	struct inputs *t;
 	struct server_order *o;
 	size_t i;
 
-	for (o = e->orders; o != NULL; o = o->next) {
+	for (o = s->orders; o != NULL; o = o->next) {
 		t = o->dropped ? NULL : o->inputs;
 		for (i = 0; t != NULL && i < t->n; i++) {
 			if (t->list[i].answer != NULL ||
@@ -319,36 +319,36 @@ find_open(const struct server *e, struct span id, struct server_order **owner)
 }
 
 bool
-server_inputs_answer(struct server *e, struct frame *answer)
+server_inputs_answer(struct server *s, struct frame *answer)
 {
 	struct server_order *o;
-	struct input *q = find_open(e, answer->id, &o);
+	struct input *q = find_open(s, answer->id, &o);
 
 	if (q == NULL)
 		return false;
 	q->answer = frame_ref(answer);
 	o->inputs->open--;
 	if (answer->kind == FRAME_ERROR && !is_elicitation(q))
-		fail(e, o, FAULT_INPUT_REFUSED, answer, "the client refused");
+		fail(s, o, FAULT_INPUT_REFUSED, answer, "the client refused");
 	else if (o->inputs->open == 0)
-		go_on(e, o);
+		go_on(s, o);
 	return true;
 }
 
 /* --- the end --- */
 
 static void
-cancel(struct server *e, struct server_order *o, const struct input *q)
+cancel(struct server *s, struct server_order *o, const struct input *q)
 {
 	struct frame *f = msg_cancel(q->ask->id,
 	    span_of("\"the call that asked is over\""));
 
-	server_order_tell_message(e, o, &server_facts_stream, f);
+	server_order_tell_message(s, o, &server_facts_stream, f);
 	frame_unref(f);
 }
 
 void
-server_inputs_end(struct server *e, struct server_order *o, bool tell)
+server_inputs_end(struct server *s, struct server_order *o, bool tell)
 {
 	struct inputs *t = o->inputs;
 	size_t i;
@@ -359,20 +359,20 @@ server_inputs_end(struct server *e, struct server_order *o, bool tell)
 	o->inputs_end = ALARM_NEVER;
 	for (i = 0; tell && i < t->n; i++)
 		if (t->list[i].answer == NULL)
-			cancel(e, o, &t->list[i]);
-	inputs_free(e, t);
+			cancel(s, o, &t->list[i]);
+	inputs_free(s, t);
 }
 
 void
-server_inputs_eof(struct server *e, struct server_order *o)
+server_inputs_eof(struct server *s, struct server_order *o)
 {
-	fail(e, o, FAULT_INPUT_REFUSED, NULL, "the client ended");
+	fail(s, o, FAULT_INPUT_REFUSED, NULL, "the client ended");
 }
 
 void
-server_inputs_expire(struct server *e, struct server_order *o)
+server_inputs_expire(struct server *s, struct server_order *o)
 {
-	fail(e, o, FAULT_INPUT_EXPIRED, NULL, "nobody gave it in time");
+	fail(s, o, FAULT_INPUT_EXPIRED, NULL, "nobody gave it in time");
 }
 
 #ifdef MCPSPLICE_SANE
@@ -381,13 +381,13 @@ server_inputs_expire(struct server *e, struct server_order *o)
 #include <assert.h>
 
 void
-server_inputs_sane(const struct server *e)
+server_inputs_sane(const struct server *s)
 {
 	const struct server_order *o;
 	const struct inputs *t;
 	size_t i, open, bytes = 0, all = 0;
 
-	for (o = e->orders; o != NULL; o = o->next) {
+	for (o = s->orders; o != NULL; o = o->next) {
 		if ((t = o->inputs) == NULL)
 			continue;
 		for (open = i = 0; i < t->n; i++)
@@ -397,7 +397,7 @@ server_inputs_sane(const struct server *e)
 		bytes += t->result->text.n;
 		all += open;
 	}
-	assert(bytes == e->inputs_bytes && all <= BOUND_INPUTS_ALL);
+	assert(bytes == s->inputs_bytes && all <= BOUND_INPUTS_ALL);
 }
 
 #endif

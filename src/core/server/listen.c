@@ -27,84 +27,84 @@
  */
 
 void
-server_native_open(struct server *e, struct server_order *o)
+server_native_open(struct server *s, struct server_order *o)
 {
-	struct listens *l = server_tell_listens(e);
-	struct subscription *fd = server_subscription_new(o),
+	struct listens *l = server_tell_listens(s);
+	struct subscription *sub = server_subscription_new(o),
 			    **at = &l->natives;
 
 	while (*at != NULL)
 		at = &(*at)->next;
-	*at = fd;
-	fd->id = xstrndup(o->body->id.p, o->body->id.n);
-	server_subscription_open(e, fd, o->body);
+	*at = sub;
+	sub->id = xstrndup(o->body->id.p, o->body->id.n);
+	server_subscription_open(s, sub, o->body);
 }
 
 /* Takes the subscription out of the list and frees it. */
 static void
-native_drop(struct server *e, struct subscription *fd)
+native_drop(struct server *s, struct subscription *sub)
 {
-	struct subscription **at = &e->listens->natives;
+	struct subscription **at = &s->listens->natives;
 
-	while (*at != fd)
+	while (*at != sub)
 		at = &(*at)->next;
-	*at = fd->next;
-	server_subscription_free(e, fd);
+	*at = sub->next;
+	server_subscription_free(s, sub);
 }
 
 /* Opens the next stream. */
 static void
-native_again(struct server *e, struct subscription *fd)
+native_again(struct server *s, struct subscription *sub)
 {
 	struct frame *request;
 
-	string_set(&fd->id, server_own_id(e));
-	request = msg_with_id(fd->order->body, span_of(fd->id));
-	server_subscription_open(e, fd, request);
+	string_set(&sub->id, server_own_id(s));
+	request = msg_with_id(sub->order->body, span_of(sub->id));
+	server_subscription_open(s, sub, request);
 	frame_unref(request);
 }
 
 /* Ends the subscription and the client's listen. */
 static void
-finish(struct server *e, struct subscription *fd, const struct facts *f)
+finish(struct server *s, struct subscription *sub, const struct facts *f)
 {
-	struct server_order *o = fd->order;
+	struct server_order *o = sub->order;
 
-	native_drop(e, fd);
-	server_order_tell_done(e, o, f);
+	native_drop(s, sub);
+	server_order_tell_done(s, o, f);
 }
 
 static void
-gone(struct server *e, struct subscription *fd)
+gone(struct server *s, struct subscription *sub)
 {
-	struct server_order *o = fd->order;
+	struct server_order *o = sub->order;
 
-	native_drop(e, fd);
-	server_tell_gone(e, o);
+	native_drop(s, sub);
+	server_tell_gone(s, o);
 }
 
 /* Opens another stream later. After too many failures the client is told that
  * its listen broke. */
 static void
-lost(struct server *e, struct subscription *fd, const struct facts *f)
+lost(struct server *s, struct subscription *sub, const struct facts *f)
 {
 	struct facts cut = server_facts_stream;
 
-	server_subscription_lost(e, fd, f);
-	if (fd->failures < BOUND_FALSE_STARTS)
+	server_subscription_lost(s, sub, f);
+	if (sub->failures < BOUND_FALSE_STARTS)
 		return;
-	server_log(e, LEVEL_INFO, "%s does not accept a subscription again",
-	    e->config.host);
+	server_log(s, LEVEL_INFO, "%s does not accept a subscription again",
+	    s->config.host);
 	cut.ending = ENDING_CUT;
-	finish(e, fd, &cut);
+	finish(s, sub, &cut);
 }
 
 /* --- under the client's id --- */
 
 static bool
-is_first(const struct subscription *fd)
+is_first(const struct subscription *sub)
 {
-	return span_eq(span_of(fd->id), fd->order->body->id);
+	return span_eq(span_of(sub->id), sub->order->body->id);
 }
 
 /* Returns the result of a listen that has an id of mcpsplice's, under the
@@ -131,143 +131,144 @@ result_for_client(struct frame *m, struct span id)
 
 /* Tells the client that everything may have changed. */
 static void
-tell_changes(struct server *e, struct subscription *fd)
+tell_changes(struct server *s, struct subscription *sub)
 {
-	struct span all = json_get(fd->honours->params, "notifications");
+	struct span all = json_get(sub->honours->params, "notifications");
 	struct span list = json_get(all, "resourceSubscriptions"), key, uri;
 	size_t at = 0, n = 0;
 
-	server_tell_lists(e, fd->order, fd->honours);
+	server_tell_lists(s, sub->order, sub->honours);
 	if (json_kind(list) != '[')
 		return;
 	while (n++ < BOUND_SUBSCRIBED && json_next(list, &at, &key, &uri))
 		if (json_kind(uri) == '"')
-			server_tell_resource(e, fd->order, uri);
+			server_tell_resource(s, sub->order, uri);
 }
 
 /* --- what comes for it --- */
 
 /* Take what comes on the stream of one. */
 static void
-native_head(struct server *e, struct subscription *fd, const struct facts *f)
+native_head(struct server *s, struct subscription *sub, const struct facts *f)
 {
-	if (fd->begun)
+	if (sub->begun)
 		return;
-	fd->begun = verdict_2xx(f);
-	server_order_tell_head(e, fd->order, f);
+	sub->begun = verdict_2xx(f);
+	server_order_tell_head(s, sub->order, f);
 }
 
 /* Returns whether the client gets this acknowledgement. */
 static bool
-native_acknowledged(struct server *e, struct subscription *fd, struct frame *m)
+native_acknowledged(struct server *s, struct subscription *sub, struct frame *m)
 {
-	if (!server_subscription_acknowledged(e, fd, m))
+	if (!server_subscription_acknowledged(s, sub, m))
 		return false;
-	if (server_subscription_take_gap(fd))
-		tell_changes(e, fd);
-	if (fd->told)
+	if (server_subscription_take_gap(sub))
+		tell_changes(s, sub);
+	if (sub->told)
 		return false;
-	fd->told = true;
+	sub->told = true;
 	return true;
 }
 
 static void
-native_notified(struct server *e, struct subscription *fd,
+native_notified(struct server *s, struct subscription *sub,
     const struct facts *f, struct frame *m)
 {
 	struct span id = era_meta(m, META_SUBSCRIPTION);
 	struct frame *told;
 
-	if (id.p != NULL && !msg_id_same(id, span_of(fd->id))) {
-		server_log(e, LEVEL_DEBUG,
+	if (id.p != NULL && !msg_id_same(id, span_of(sub->id))) {
+		server_log(s, LEVEL_DEBUG,
 		    "a notification belongs to another subscription: dropped");
 		return;
 	}
 	if (json_key_is(m->method,
 		"notifications/subscriptions/acknowledged") &&
-	    !native_acknowledged(e, fd, m))
+	    !native_acknowledged(s, sub, m))
 		return;
-	if (id.p == NULL || is_first(fd))
+	if (id.p == NULL || is_first(sub))
 		told = frame_ref(m);
 	else
-		told = era_notification_to_modern(m, fd->order->body->id);
-	server_order_tell_message(e, fd->order, f, told);
+		told = era_notification_to_modern(m, sub->order->body->id);
+	server_order_tell_message(s, sub->order, f, told);
 	frame_unref(told);
 }
 
 static void
-answered(struct server *e, struct subscription *fd, const struct facts *f,
+answered(struct server *s, struct subscription *sub, const struct facts *f,
     struct frame *m)
 {
-	struct span id = fd->order->body->id;
-	struct frame *told = m->kind == FRAME_RESULT && !is_first(fd) ?
+	struct span id = sub->order->body->id;
+	struct frame *told = m->kind == FRAME_RESULT && !is_first(sub) ?
 	    result_for_client(m, id) :
 	    msg_with_id(m, id);
 
-	server_order_tell_message(e, fd->order,
-	    is_first(fd) ? f : &server_facts_stream, told);
+	server_order_tell_message(s, sub->order,
+	    is_first(sub) ? f : &server_facts_stream, told);
 	frame_unref(told);
-	fd->answered = true;
-	if (fd->begun)
-		finish(e, fd, &server_facts_stream);
+	sub->answered = true;
+	if (sub->begun)
+		finish(s, sub, &server_facts_stream);
 }
 
 /* A legacy server refuses a listen as an unknown method. A modern server
  * without subscriptions should say 404; if one does not, the session renews
  * once for nothing. */
 static bool
-is_no_method(const struct subscription *fd, const struct facts *f,
+is_no_method(const struct subscription *sub, const struct facts *f,
     const struct frame *m)
 {
-	return !fd->told && verdict_2xx(f) && msg_error_code(m) == FAULT_METHOD;
+	return !sub->told && verdict_2xx(f) &&
+	    msg_error_code(m) == FAULT_METHOD;
 }
 
 static void
-native_refused(struct server *e, struct subscription *fd, const struct facts *f,
-    struct frame *m)
+native_refused(struct server *s, struct subscription *sub,
+    const struct facts *f, struct frame *m)
 {
-	if (server_belief_listen_contradicts(e, f, m)) {
-		gone(e, fd);
-	} else if (is_no_method(fd, f, m) && server_belief_listen_unknown(e)) {
-		gone(e, fd);
-	} else if (fd->begun && !is_first(fd) &&
+	if (server_belief_listen_contradicts(s, f, m)) {
+		gone(s, sub);
+	} else if (is_no_method(sub, f, m) && server_belief_listen_unknown(s)) {
+		gone(s, sub);
+	} else if (sub->begun && !is_first(sub) &&
 	    server_subscription_is_passing(f, m)) {
-		lost(e, fd, f);
-	} else if (!fd->answered) {
-		answered(e, fd, f, m);
+		lost(s, sub, f);
+	} else if (!sub->answered) {
+		answered(s, sub, f, m);
 	}
 }
 
 static void
-native_message(struct server *e, struct subscription *fd, const struct facts *f,
-    struct frame *m)
+native_message(struct server *s, struct subscription *sub,
+    const struct facts *f, struct frame *m)
 {
 	if (m->kind == FRAME_NOTIFICATION)
-		native_notified(e, fd, f, m);
+		native_notified(s, sub, f, m);
 	else if (m->kind == FRAME_ERROR)
-		native_refused(e, fd, f, m);
-	else if (!fd->answered)
-		answered(e, fd, f, m);
+		native_refused(s, sub, f, m);
+	else if (!sub->answered)
+		answered(s, sub, f, m);
 }
 
 /* The session judges a refusal that came before anything was told. */
 static void
-native_done(struct server *e, struct subscription *fd, const struct facts *f)
+native_done(struct server *s, struct subscription *sub, const struct facts *f)
 {
-	if (!fd->answered && server_belief_listen_contradicts(e, f, NULL))
-		gone(e, fd);
-	else if (!fd->begun)
-		finish(e, fd, f);
+	if (!sub->answered && server_belief_listen_contradicts(s, f, NULL))
+		gone(s, sub);
+	else if (!sub->begun)
+		finish(s, sub, f);
 	else
-		lost(e, fd, f);
+		lost(s, sub, f);
 }
 
 /* Returns the subscription whose stream the attempt is, or NULL. */
 static struct subscription *
-subscription_of(const struct server *e, const struct server_attempt *i)
+subscription_of(const struct server *s, const struct server_attempt *a)
 {
-	const struct listens *l = e->listens;
-	struct subscription *own[3], *fd;
+	const struct listens *l = s->listens;
+	struct subscription *own[3], *sub;
 	size_t n;
 
 	if (l == NULL)
@@ -276,11 +277,11 @@ subscription_of(const struct server *e, const struct server_attempt *i)
 	own[1] = l->resources;
 	own[2] = l->successor;
 	for (n = 0; n < sizeof own / sizeof *own; n++)
-		if (own[n] != NULL && own[n]->attempt == i)
+		if (own[n] != NULL && own[n]->attempt == a)
 			return own[n];
-	for (fd = l->natives; fd != NULL; fd = fd->next)
-		if (fd->attempt == i)
-			return fd;
+	for (sub = l->natives; sub != NULL; sub = sub->next)
+		if (sub->attempt == a)
+			return sub;
 	return NULL;
 }
 
@@ -289,9 +290,9 @@ subscription_of(const struct server *e, const struct server_attempt *i)
 /* Adds the lists whose changes the server declares. Returns false if there is
  * none. */
 static bool
-add_lists(const struct server *e, struct buf *asked)
+add_lists(const struct server *s, struct buf *asked)
 {
-	struct span all = json_get(e->discovered->result, "capabilities");
+	struct span all = json_get(s->discovered->result, "capabilities");
 	struct span one;
 	size_t i;
 
@@ -307,84 +308,84 @@ add_lists(const struct server *e, struct buf *asked)
 }
 
 static void
-refuse_get(struct server *e, struct server_order *o)
+refuse_get(struct server *s, struct server_order *o)
 {
 	struct facts f = server_facts_accepted;
 
 	f.verb = VERB_GET;
 	f.status = 405;
-	server_order_tell_head(e, o, &f);
-	server_order_tell_done(e, o, &f);
+	server_order_tell_head(s, o, &f);
+	server_order_tell_done(s, o, &f);
 }
 
 static void
-attach(struct server *e, struct server_order *o)
+attach(struct server *s, struct server_order *o)
 {
-	struct listens *l = e->listens;
+	struct listens *l = s->listens;
 
 	if (l->get != NULL)
-		server_order_tell_done(e, l->get, &server_facts_stream);
+		server_order_tell_done(s, l->get, &server_facts_stream);
 	l->get = o;
-	server_order_listen(e, o, &l->kept);
+	server_order_listen(s, o, &l->kept);
 }
 
 void
-server_listen_open(struct server *e, struct server_order *o)
+server_listen_open(struct server *s, struct server_order *o)
 {
-	struct listens *l = server_tell_listens(e);
+	struct listens *l = server_tell_listens(s);
 	struct buf asked;
 	bool lists;
 
 	buf_init(&asked, 0);
-	lists = add_lists(e, &asked);
-	if (!lists && !server_resources_is_offered(e)) {
-		refuse_get(e, o);
+	lists = add_lists(s, &asked);
+	if (!lists && !server_resources_is_offered(s)) {
+		refuse_get(s, o);
 		buf_free(&asked);
 		return;
 	}
-	attach(e, o);
+	attach(s, o);
 	if (lists && l->lists == NULL) {
 		l->lists = server_subscription_new(NULL);
 		buf_addspan(&l->lists->asked, buf_span(&asked));
 	}
 	buf_free(&asked);
 	if (l->lists != NULL && l->lists->attempt == NULL && !l->lists->refused)
-		server_subscription_ask(e, l->lists);
+		server_subscription_ask(s, l->lists);
 }
 
 /* The session ends its GET when it thinks that the stream is dead, for example
  * after the machine slept. The streams of the subscriptions may then be dead,
  * too. */
 static void
-detach(struct server *e)
+detach(struct server *s)
 {
-	struct listens *l = e->listens;
+	struct listens *l = s->listens;
 
 	l->get = NULL;
 	if (l->lists != NULL)
-		server_subscription_end(e, l->lists);
-	server_resources_stale(e);
+		server_subscription_end(s, l->lists);
+	server_resources_stale(s);
 }
 
 void
-server_listen_close(struct server *e, struct server_order *o)
+server_listen_close(struct server *s, struct server_order *o)
 {
-	struct listens *l = e->listens;
-	struct subscription *fd;
+	struct listens *l = s->listens;
+	struct subscription *sub;
 
 	if (l == NULL)
 		return;
 	if (l->get == o) {
-		detach(e);
+		detach(s);
 		return;
 	}
-	for (fd = l->natives; fd != NULL; fd = fd->next) {
-		if (fd->order == o) {
-			native_drop(e, fd);
+	for (sub = l->natives; sub != NULL; sub = sub->next) {
+		if (sub->order == o) {
+			native_drop(s, sub);
 			return;
 		}
 	}
-	server_resources_abort(e, o);
+	server_resources_abort(s, o);
 }
 
 /* --- what a subscription of the session brings --- */
@@ -392,176 +393,176 @@ server_listen_close(struct server *e, struct server_order *o)
 /* An answer to the subscription contradicts a modern server: the session
  * renews. */
 static void
-contradicted(struct server *e, struct subscription *fd)
+contradicted(struct server *s, struct subscription *sub)
 {
-	struct listens *l = e->listens;
+	struct listens *l = s->listens;
 	struct server_order *o = l->get != NULL ? l->get :
-						  server_resources_waiting(e);
+						  server_resources_waiting(s);
 
 	if (o == NULL) {
 		/* There is no order that could tell the session. */
-		server_subscription_lost(e, fd, NULL);
+		server_subscription_lost(s, sub, NULL);
 		return;
 	}
-	server_subscription_end(e, fd);
+	server_subscription_end(s, sub);
 	if (o == l->get)
 		l->get = NULL;
 	else
-		server_resources_abort(e, o);
-	server_tell_gone(e, o);
+		server_resources_abort(s, o);
+	server_tell_gone(s, o);
 }
 
 static void
-refused(struct server *e, struct subscription *fd, const struct facts *f,
+refused(struct server *s, struct subscription *sub, const struct facts *f,
     struct frame *error)
 {
-	struct listens *l = e->listens;
+	struct listens *l = s->listens;
 
-	if (server_belief_listen_contradicts(e, f, error)) {
-		contradicted(e, fd);
+	if (server_belief_listen_contradicts(s, f, error)) {
+		contradicted(s, sub);
 	} else if (server_subscription_is_passing(f, error)) {
-		server_subscription_lost(e, fd, f);
+		server_subscription_lost(s, sub, f);
 	} else {
-		server_subscription_end(e, fd);
-		fd->refused = true;
-		server_log(e, LEVEL_INFO,
+		server_subscription_end(s, sub);
+		sub->refused = true;
+		server_log(s, LEVEL_INFO,
 		    "%s reports no changes: it refuses subscriptions/listen "
 		    "(%ld)",
-		    e->config.host, msg_error_code(error));
-		if (fd == l->successor)
-			server_resources_give_up(e, error);
+		    s->config.host, msg_error_code(error));
+		if (sub == l->successor)
+			server_resources_give_up(s, error);
 	}
 }
 
 static void
-acknowledged(struct server *e, struct subscription *fd, struct frame *m)
+acknowledged(struct server *s, struct subscription *sub, struct frame *m)
 {
-	if (!server_subscription_acknowledged(e, fd, m))
+	if (!server_subscription_acknowledged(s, sub, m))
 		return;
-	if (fd != e->listens->lists) {
-		server_resources_acknowledged(e, fd);
+	if (sub != s->listens->lists) {
+		server_resources_acknowledged(s, sub);
 		return;
 	}
-	if (server_subscription_take_gap(fd))
-		server_tell_lists(e, NULL, m);
+	if (server_subscription_take_gap(sub))
+		server_tell_lists(s, NULL, m);
 }
 
 static void
-notified(struct server *e, struct subscription *fd, struct frame *m)
+notified(struct server *s, struct subscription *sub, struct frame *m)
 {
 	struct span id = era_meta(m, META_SUBSCRIPTION);
 	bool ack = json_key_is(m->method,
 	    "notifications/subscriptions/acknowledged");
 	struct frame *told;
 
-	if (!msg_id_same(id, span_of(fd->id)) && (id.p != NULL || !ack)) {
-		server_log(e, LEVEL_DEBUG,
+	if (!msg_id_same(id, span_of(sub->id)) && (id.p != NULL || !ack)) {
+		server_log(s, LEVEL_DEBUG,
 		    "a notification belongs to another subscription: dropped");
 		return;
 	}
 	if (ack) {
-		acknowledged(e, fd, m);
+		acknowledged(s, sub, m);
 		return;
 	}
-	if (fd != e->listens->lists && !server_resources_wants(e, fd, m))
+	if (sub != s->listens->lists && !server_resources_wants(s, sub, m))
 		return;
 	told = era_notification_to_legacy(m);
-	server_tell_session(e, told);
+	server_tell_session(s, told);
 	frame_unref(told);
 }
 
 /* --- what comes --- */
 
 void
-server_listen_head(struct server *e, struct server_attempt *i,
+server_listen_head(struct server *s, struct server_attempt *a,
     const struct facts *f)
 {
-	struct subscription *fd = subscription_of(e, i);
+	struct subscription *sub = subscription_of(s, a);
 
-	if (fd != NULL && fd->order != NULL)
-		native_head(e, fd, f);
+	if (sub != NULL && sub->order != NULL)
+		native_head(s, sub, f);
 }
 
 void
-server_listen_message(struct server *e, struct server_attempt *i,
+server_listen_message(struct server *s, struct server_attempt *a,
     const struct facts *f, struct frame *m)
 {
-	struct subscription *fd = subscription_of(e, i);
+	struct subscription *sub = subscription_of(s, a);
 
-	if (fd == NULL)
+	if (sub == NULL)
 		return;
 	if (m->kind == FRAME_REQUEST)
-		server_log(e, LEVEL_DEBUG,
+		server_log(s, LEVEL_DEBUG,
 		    "a request came on a subscription stream: dropped");
-	else if (fd->order != NULL)
-		native_message(e, fd, f, m);
+	else if (sub->order != NULL)
+		native_message(s, sub, f, m);
 	else if (m->kind == FRAME_NOTIFICATION)
-		notified(e, fd, m);
+		notified(s, sub, m);
 	else if (m->kind == FRAME_ERROR)
-		refused(e, fd, f, m);
+		refused(s, sub, f, m);
 	else /* the server ended the stream by a result */
-		server_subscription_lost(e, fd, NULL);
+		server_subscription_lost(s, sub, NULL);
 }
 
 void
-server_listen_done(struct server *e, struct server_attempt *i,
+server_listen_done(struct server *s, struct server_attempt *a,
     const struct facts *f)
 {
-	struct subscription *fd = subscription_of(e, i);
+	struct subscription *sub = subscription_of(s, a);
 
-	if (fd == NULL)
+	if (sub == NULL)
 		return;
-	fd->attempt = NULL;
-	if (fd->order != NULL)
-		native_done(e, fd, f);
-	else if (server_belief_listen_contradicts(e, f, NULL))
-		contradicted(e, fd);
+	sub->attempt = NULL;
+	if (sub->order != NULL)
+		native_done(s, sub, f);
+	else if (server_belief_listen_contradicts(s, f, NULL))
+		contradicted(s, sub);
 	else
-		server_subscription_lost(e, fd, f);
+		server_subscription_lost(s, sub, f);
 }
 
 /* --- times, and the end --- */
 
 void
-server_listen_tick(struct server *e)
+server_listen_tick(struct server *s)
 {
-	struct listens *l = e->listens;
-	struct subscription *fd;
+	struct listens *l = s->listens;
+	struct subscription *sub;
 
 	if (l == NULL)
 		return;
-	server_resources_tick(e);
-	if (server_subscription_is_due(e, l->lists))
-		server_subscription_ask(e, l->lists);
-	for (fd = l->natives; fd != NULL; fd = fd->next)
-		if (server_subscription_is_due(e, fd))
-			native_again(e, fd);
+	server_resources_tick(s);
+	if (server_subscription_is_due(s, l->lists))
+		server_subscription_ask(s, l->lists);
+	for (sub = l->natives; sub != NULL; sub = sub->next)
+		if (server_subscription_is_due(s, sub))
+			native_again(s, sub);
 }
 
 /* The orders that still wait learn that the server is gone, and the session
  * asks again. */
 void
-server_listen_leave(struct server *e)
+server_listen_leave(struct server *s)
 {
-	struct listens *l = e->listens;
+	struct listens *l = s->listens;
 	struct server_order *o;
 
 	if (l == NULL)
 		return;
 	if (l->get != NULL)
-		server_order_tell_gone(e, l->get, false);
+		server_order_tell_gone(s, l->get, false);
 	while (l->natives != NULL) {
 		o = l->natives->order;
-		native_drop(e, l->natives);
-		server_order_tell_gone(e, o, false);
+		native_drop(s, l->natives);
+		server_order_tell_gone(s, o, false);
 	}
-	server_resources_leave(e);
-	server_subscription_free(e, l->lists);
-	server_subscription_free(e, l->resources);
-	server_subscription_free(e, l->successor);
+	server_resources_leave(s);
+	server_subscription_free(s, l->lists);
+	server_subscription_free(s, l->resources);
+	server_subscription_free(s, l->successor);
 	kept_clear(&l->kept);
-	alarm_set(&e->alarms, ALARM_PATIENCE, ALARM_NEVER);
-	server_belief_listen_leave(e);
+	alarm_set(&s->alarms, ALARM_PATIENCE, ALARM_NEVER);
+	server_belief_listen_leave(s);
 	free(l);
-	e->listens = NULL;
+	s->listens = NULL;
 }

@@ -21,13 +21,13 @@
 
 /* Sends the same request under a new id. */
 static void
-call_again(struct server *e, struct server_order *o)
+call_again(struct server *s, struct server_order *o)
 {
-	struct frame *again = msg_with_id(o->sent, span_of(server_own_id(e)));
+	struct frame *again = msg_with_id(o->sent, span_of(server_own_id(s)));
 
 	frame_unref(o->sent);
 	o->sent = again;
-	server_order_send(e, o);
+	server_order_send(s, o);
 }
 
 /* Tells whether the facts say that the request did not reach the server. */
@@ -53,26 +53,26 @@ is_refused_for_now(const struct facts *f)
  * now: the session cannot, because the call has begun. Returns false if it is
  * not sent again. */
 static bool
-call_retry(struct server *e, struct server_order *o, const struct facts *f)
+call_retry(struct server *s, struct server_order *o, const struct facts *f)
 {
 	/* After a 503 a tool may have run. */
 	bool refused = is_refused_for_now(f) &&
 	    (f->status == 429 || !server_order_is(o, "tools/call"));
-	int64_t wait = backoff_retry(o->tries, e->random);
+	int64_t wait = backoff_retry(o->tries, s->random);
 
 	if (o->rounds == 0 || o->former || (!refused && !is_unsent(f)))
 		return false;
 	if (refused && wait < f->retry_after_ms)
 		wait = f->retry_after_ms;
 	if (o->window_end == ALARM_NEVER)
-		o->window_end = e->now + BOUND_ROUND_MS;
-	if (e->now + wait > o->window_end)
+		o->window_end = s->now + BOUND_ROUND_MS;
+	if (s->now + wait > o->window_end)
 		return false;
 	o->tries++;
-	o->again_at = e->now + wait;
-	server_log(e, LEVEL_INFO,
+	o->again_at = s->now + wait;
+	server_log(s, LEVEL_INFO,
 	    "the answers to the questions of %s are sent again in %lld ms",
-	    e->config.host, (long long)wait);
+	    s->config.host, (long long)wait);
 	return true;
 }
 
@@ -80,22 +80,22 @@ call_retry(struct server *e, struct server_order *o, const struct facts *f)
  * unless_changed: a tool may have given this answer, so the call ran unless
  * another protocol is found. */
 static void
-call_renew(struct server *e, struct server_order *o, struct server_attempt *i,
+call_renew(struct server *s, struct server_order *o, struct server_attempt *a,
     const struct facts *f, bool unless_changed)
 {
 	struct facts gone = server_facts_gone(o->rounds > 0);
 
-	server_log(e, LEVEL_INFO,
+	server_log(s, LEVEL_INFO,
 	    "%s answered %d, which no modern server does: its protocol is "
 	    "detected again",
-	    e->config.host, f->status);
-	server_belief_doubt(e);
-	server_attempt_let_go(e, i);
+	    s->config.host, f->status);
+	server_belief_doubt(s);
+	server_attempt_let_go(s, a);
 	gone.verb = o->verb;
 	if (o->rounds == 0)
 		gone.status = f->status;
 	gone.ran_unless_changed = unless_changed && o->rounds == 0;
-	server_order_tell_done(e, o, &gone);
+	server_order_tell_done(s, o, &gone);
 }
 
 /* --- what an answer means --- */
@@ -106,26 +106,26 @@ call_renew(struct server *e, struct server_order *o, struct server_attempt *i,
  * the client is asked, the tools are listed again, or the session renews.
  */
 
-/* Answers the order of i with an error that mcpsplice makes. more is as for
+/* Answers the order of a with an error that mcpsplice makes. more is as for
  * server_order_fail. */
 static void
-fail(struct server *e, struct server_attempt *i, enum fault_id id,
+fail(struct server *s, struct server_attempt *a, enum fault_id id,
     const struct fault_args *more)
 {
-	struct server_order *o = i->order;
+	struct server_order *o = a->order;
 
-	server_attempt_let_go(e, i);
-	server_order_fail(e, o, id, more);
+	server_attempt_let_go(s, a);
+	server_order_fail(s, o, id, more);
 }
 
 /* --- to list the tools --- */
 
 static void
-list_tools(struct server *e, struct server_order *o, struct span cursor,
+list_tools(struct server *s, struct server_order *o, struct span cursor,
     int64_t end_at)
 {
 	struct frame *plain, *modern;
-	struct server_attempt *i;
+	struct server_attempt *a;
 	struct buf params;
 
 	buf_init(&params, 0);
@@ -135,12 +135,12 @@ list_tools(struct server *e, struct server_order *o, struct span cursor,
 		buf_addspan(&params, cursor);
 	}
 	buf_adds(&params, "}");
-	plain = msg_call(span_of(server_own_id(e)), "tools/list",
+	plain = msg_call(span_of(server_own_id(s)), "tools/list",
 	    buf_span(&params));
-	modern = era_request_to_modern(plain, buf_span(&e->meta), no_span);
+	modern = era_request_to_modern(plain, buf_span(&s->meta), no_span);
 	o->pages++;
-	i = server_attempt_new_modern(e, FOR_TOOLS, o, modern);
-	i->end_at = end_at;
+	a = server_attempt_new_modern(s, FOR_TOOLS, o, modern);
+	a->end_at = end_at;
 	frame_unref(plain);
 	frame_unref(modern);
 	buf_free(&params);
@@ -149,76 +149,76 @@ list_tools(struct server *e, struct server_order *o, struct span cursor,
 static void
 dropped_tool(const char *name, const char *why, void *arg)
 {
-	struct server *e = arg;
+	struct server *s = arg;
 
-	if (++e->dropped_tools <= BOUND_TOOL_WARNINGS)
-		server_log(e, LEVEL_WARN, "a tool of %s is left out: %s (%s)",
-		    e->config.host, name, why);
+	if (++s->dropped_tools <= BOUND_TOOL_WARNINGS)
+		server_log(s, LEVEL_WARN, "a tool of %s is left out: %s (%s)",
+		    s->config.host, name, why);
 }
 
 /* Learns which tools there are. Returns the tools/list result without the tools
  * that no client may have; the caller frees it. */
 static struct frame *
-learn_tools(struct server *e, struct frame *m)
+learn_tools(struct server *s, struct frame *m)
 {
 	struct frame *good;
 
-	e->dropped_tools = 0;
-	good = mirror_learn(e->mirror, m, dropped_tool, e);
-	if (e->dropped_tools > BOUND_TOOL_WARNINGS)
-		server_log(e, LEVEL_WARN,
+	s->dropped_tools = 0;
+	good = mirror_learn(s->mirror, m, dropped_tool, s);
+	if (s->dropped_tools > BOUND_TOOL_WARNINGS)
+		server_log(s, LEVEL_WARN,
 		    "and %zu more tools of %s are left out",
-		    e->dropped_tools - BOUND_TOOL_WARNINGS, e->config.host);
+		    s->dropped_tools - BOUND_TOOL_WARNINGS, s->config.host);
 	return good;
 }
 
 static void
-take_tools(struct server *e, struct server_order *o, struct server_attempt *i,
+take_tools(struct server *s, struct server_order *o, struct server_attempt *a,
     struct frame *m)
 {
 	struct span cursor = json_get(m->result, "nextCursor");
-	int64_t end_at = i->end_at;
+	int64_t end_at = a->end_at;
 
 	if (m->kind != FRAME_RESULT && m->kind != FRAME_ERROR)
 		return;
-	server_attempt_let_go(e, i);
+	server_attempt_let_go(s, a);
 	if (m->kind == FRAME_RESULT)
-		frame_unref(learn_tools(e, m));
+		frame_unref(learn_tools(s, m));
 	if (m->kind == FRAME_RESULT && json_kind(cursor) == '"' &&
 	    o->pages < BOUND_TOOL_PAGES)
-		list_tools(e, o, cursor, end_at);
+		list_tools(s, o, cursor, end_at);
 	else
-		call_again(e, o);
+		call_again(s, o);
 }
 
 /* --- answers --- */
 
 /* Tells the answer under the id that the session gave its request. */
 static void
-tell(struct server *e, struct server_order *o, const struct facts *f,
+tell(struct server *s, struct server_order *o, const struct facts *f,
     struct frame *m)
 {
 	struct frame *own = msg_with_id(m, o->body->id);
 
-	server_order_tell_message(e, o, f, own);
+	server_order_tell_message(s, o, f, own);
 	frame_unref(own);
 }
 
 static void
-tell_result(struct server *e, struct server_order *o, const struct facts *f,
+tell_result(struct server *s, struct server_order *o, const struct facts *f,
     struct frame *m)
 {
 	bool tools = server_order_is(o, "tools/list");
 	struct frame *good, *legacy;
 
-	good = tools ? learn_tools(e, m) : frame_ref(m);
+	good = tools ? learn_tools(s, m) : frame_ref(m);
 	if (o->native) {
-		tell(e, o, f, good);
+		tell(s, o, f, good);
 	} else {
 		legacy = era_answer_to_legacy(good, o->body->method,
 		    server_order_is(o, "tools/call") &&
-			mirror_wraps(e->mirror, o->body));
-		tell(e, o, f, legacy);
+			mirror_wraps(s->mirror, o->body));
+		tell(s, o, f, legacy);
 		frame_unref(legacy);
 	}
 	frame_unref(good);
@@ -226,41 +226,41 @@ tell_result(struct server *e, struct server_order *o, const struct facts *f,
 
 /* Only some methods allow the server to ask the client something. */
 static void
-take_question(struct server *e, struct server_order *o,
-    struct server_attempt *i, struct frame *m)
+take_question(struct server *s, struct server_order *o,
+    struct server_attempt *a, struct frame *m)
 {
 	if (o->former) {
-		server_attempt_let_go(e, i);
-		server_order_tell_gone(e, o, true);
+		server_attempt_let_go(s, a);
+		server_order_tell_gone(s, o, true);
 		return;
 	}
 	if (era_may_ask(o->body->method)) {
-		server_attempt_let_go(e, i);
+		server_attempt_let_go(s, a);
 		o->tries = 0;
 		o->window_end = ALARM_NEVER;
-		server_inputs_ask(e, o, m);
+		server_inputs_ask(s, o, m);
 		return;
 	}
-	fail(e, i, FAULT_INPUT_NOT_ALLOWED, NULL);
+	fail(s, a, FAULT_INPUT_NOT_ALLOWED, NULL);
 }
 
 static void
-take_result(struct server *e, struct server_order *o, struct server_attempt *i,
+take_result(struct server *s, struct server_order *o, struct server_attempt *a,
     const struct facts *f, struct frame *m)
 {
 	struct span type = json_get(m->result, "resultType");
 
-	server_belief_took_version(e, i);
-	server_belief_confirm(e);
+	server_belief_took_version(s, a);
+	server_belief_confirm(s);
 	if (o->renamed)
-		e->raw_names = o->raw_name;
+		s->raw_names = o->raw_name;
 	if (o->native || type.p == NULL || json_kind(type) == 'n' ||
 	    json_string_is(type, "complete"))
-		tell_result(e, o, f, m);
+		tell_result(s, o, f, m);
 	else if (json_string_is(type, "input_required"))
-		take_question(e, o, i, m);
+		take_question(s, o, a, m);
 	else /* perhaps a task, which the client did not say that it can take */
-		fail(e, i, FAULT_RESULT_TYPE,
+		fail(s, a, FAULT_RESULT_TYPE,
 		    &(struct fault_args){ .name = type });
 }
 
@@ -268,12 +268,12 @@ take_result(struct server *e, struct server_order *o, struct server_attempt *i,
  * cannot help. missing names the header that was left out because its value is
  * too long, or is empty. */
 static void
-fail_mismatch(struct server *e, struct server_attempt *i, const struct facts *f,
+fail_mismatch(struct server *s, struct server_attempt *a, const struct facts *f,
     const struct frame *m, struct span missing)
 {
-	fail(e, i, missing.n > 0 ? FAULT_HEADER_HUGE : FAULT_HEADERS_REFUSED,
+	fail(s, a, missing.n > 0 ? FAULT_HEADER_HUGE : FAULT_HEADERS_REFUSED,
 	    &(struct fault_args){ .why = missing,
-		.maybe = i->order->rounds > 0,
+		.maybe = a->order->rounds > 0,
 		.status = f->status,
 		.refusal = m });
 }
@@ -281,37 +281,37 @@ fail_mismatch(struct server *e, struct server_attempt *i, const struct facts *f,
 /* The server refused the mirrored headers. What mcpsplice knows of its tools is
  * most likely old. */
 static void
-take_mismatch(struct server *e, struct server_order *o,
-    struct server_attempt *i, const struct facts *f, const struct frame *m)
+take_mismatch(struct server *s, struct server_order *o,
+    struct server_attempt *a, const struct facts *f, const struct frame *m)
 {
 	struct buf missing;
 
 	if (o->former) {
-		server_attempt_let_go(e, i);
-		server_order_tell_gone(e, o, o->rounds > 0);
+		server_attempt_let_go(s, a);
+		server_order_tell_gone(s, o, o->rounds > 0);
 		return;
 	}
 	/* For a tool its arguments are likelier to be the reason. */
-	if (i->two_names && !o->renamed &&
+	if (a->two_names && !o->renamed &&
 	    (o->mismatched || !server_order_is(o, "tools/call"))) {
 		o->renamed = true;
 		o->raw_name = !o->raw_name;
-		server_attempt_let_go(e, i);
-		call_again(e, o);
+		server_attempt_let_go(s, a);
+		call_again(s, o);
 		return;
 	}
 	buf_init(&missing, 0);
-	mirror_left_out(e->mirror, o->sent, &missing);
+	mirror_left_out(s->mirror, o->sent, &missing);
 	if (o->mismatched || span_is(buf_span(&missing), "Mcp-Name")) {
-		fail_mismatch(e, i, f, m, buf_span(&missing));
+		fail_mismatch(s, a, f, m, buf_span(&missing));
 	} else {
-		server_log(e, LEVEL_INFO,
+		server_log(s, LEVEL_INFO,
 		    "%s refused the headers: its tools are listed again, then "
 		    "the call is sent again",
-		    e->config.host);
+		    s->config.host);
 		o->mismatched = true;
-		server_attempt_let_go(e, i);
-		list_tools(e, o, no_span, e->now + BOUND_TOOL_PAGES_MS);
+		server_attempt_let_go(s, a);
+		list_tools(s, o, no_span, s->now + BOUND_TOOL_PAGES_MS);
 	}
 	buf_free(&missing);
 }
@@ -319,14 +319,14 @@ take_mismatch(struct server *e, struct server_order *o,
 /* The server refused the version, so it changed. The session renews once to
  * find out. */
 static void
-take_version(struct server *e, struct server_order *o, struct server_attempt *i,
+take_version(struct server *s, struct server_order *o, struct server_attempt *a,
     const struct facts *f, const struct frame *m)
 {
-	if (server_belief_refused_version(e, i)) {
-		call_renew(e, o, i, f, false);
+	if (server_belief_refused_version(s, a)) {
+		call_renew(s, o, a, f, false);
 		return;
 	}
-	fail(e, i, FAULT_VERSION_REFUSED,
+	fail(s, a, FAULT_VERSION_REFUSED,
 	    &(struct fault_args){
 		.maybe = o->rounds > 0, .status = f->status, .refusal = m });
 }
@@ -349,27 +349,27 @@ lacks_discover(const struct server_order *o, long code)
 }
 
 static void
-take_error(struct server *e, struct server_order *o, struct server_attempt *i,
+take_error(struct server *s, struct server_order *o, struct server_attempt *a,
     const struct facts *f, struct frame *m)
 {
 	long code = msg_error_code(m);
 	struct frame *legacy;
 
 	if (code == ERROR_HEADER_MISMATCH) {
-		take_mismatch(e, o, i, f, m);
+		take_mismatch(s, o, a, f, m);
 	} else if (code == ERROR_UNSUPPORTED_VERSION && is_of_our_version(o)) {
-		take_version(e, o, i, f, m);
-	} else if (server_belief_may_doubt(e, i) &&
+		take_version(s, o, a, f, m);
+	} else if (server_belief_may_doubt(s, a) &&
 	    (server_belief_contradicts(f, m) || lacks_discover(o, code))) {
-		call_renew(e, o, i, f, true);
-	} else if (call_retry(e, o, f)) {
-		server_attempt_let_go(e, i);
+		call_renew(s, o, a, f, true);
+	} else if (call_retry(s, o, f)) {
+		server_attempt_let_go(s, a);
 	} else {
-		server_belief_took_version(e, i);
+		server_belief_took_version(s, a);
 		legacy = o->native ?
 		    frame_ref(m) :
 		    era_answer_to_legacy(m, o->body->method, false);
-		tell(e, o, f, legacy);
+		tell(s, o, f, legacy);
 		frame_unref(legacy);
 	}
 }
@@ -395,22 +395,22 @@ is_ours(const struct frame *m)
 }
 
 static void
-take_notification(struct server *e, struct server_order *o,
+take_notification(struct server *s, struct server_order *o,
     const struct facts *f, struct frame *m)
 {
 	struct frame *legacy;
 
 	if (o->native) {
-		server_order_tell_message(e, o, f, m);
+		server_order_tell_message(s, o, f, m);
 		return;
 	}
 	if (is_ours(m) || goes_backwards(o, m)) {
-		server_log(e, LEVEL_DEBUG,
+		server_log(s, LEVEL_DEBUG,
 		    "a notification is not meant for the client: dropped");
 		return;
 	}
 	legacy = era_notification_to_legacy(m);
-	server_order_tell_message(e, o, f, legacy);
+	server_order_tell_message(s, o, f, legacy);
 	frame_unref(legacy);
 }
 
@@ -424,60 +424,60 @@ holds_up(const struct frame *m)
 }
 
 static void
-take_request(struct server *e, struct server_order *o, struct server_attempt *i,
+take_request(struct server *s, struct server_order *o, struct server_attempt *a,
     const struct facts *f, struct frame *m)
 {
 	if (!holds_up(m)) {
-		server_log(e, LEVEL_INFO,
+		server_log(s, LEVEL_INFO,
 		    "%s sent a request, which a modern server must not do: "
 		    "dropped",
-		    e->config.host);
+		    s->config.host);
 		return;
 	}
-	if (server_belief_may_doubt(e, i)) {
-		call_renew(e, o, i, f, true);
+	if (server_belief_may_doubt(s, a)) {
+		call_renew(s, o, a, f, true);
 		return;
 	}
-	fail(e, i, FAULT_ASKS_BY_REQUEST, NULL);
+	fail(s, a, FAULT_ASKS_BY_REQUEST, NULL);
 }
 
 void
-server_answer_message(struct server *e, struct server_attempt *i,
+server_answer_message(struct server *s, struct server_attempt *a,
     const struct facts *f, struct frame *m)
 {
-	struct server_order *o = i->order;
+	struct server_order *o = a->order;
 
 	if (o == NULL || o->answered || o->body->kind != FRAME_REQUEST)
 		return;
-	if (i->purpose == FOR_TOOLS)
-		take_tools(e, o, i, m);
+	if (a->purpose == FOR_TOOLS)
+		take_tools(s, o, a, m);
 	else if (m->kind == FRAME_NOTIFICATION)
-		take_notification(e, o, f, m);
+		take_notification(s, o, f, m);
 	else if (m->kind == FRAME_RESULT)
-		take_result(e, o, i, f, m);
+		take_result(s, o, a, f, m);
 	else if (m->kind == FRAME_ERROR)
-		take_error(e, o, i, f, m);
+		take_error(s, o, a, f, m);
 	else
-		take_request(e, o, i, f, m);
+		take_request(s, o, a, f, m);
 }
 
 /* The session begins anew. Calls under way may end by themselves, but a call
  * that waits for the client or for tools/list would go on in a session that is
  * gone. */
 void
-server_modern_leave(struct server *e)
+server_modern_leave(struct server *s)
 {
 	struct server_order *o;
 
-	server_listen_leave(e);
-	for (o = e->orders; o != NULL; o = o->next) {
+	server_listen_leave(s);
+	for (o = s->orders; o != NULL; o = o->next) {
 		if (o->dropped || o->mode != MODE_MODERN)
 			continue;
 		o->former = true;
 		if (o->inputs != NULL || o->again_at != ALARM_NEVER)
-			server_order_tell_gone(e, o, true);
-		else if (server_attempt_of(e, FOR_TOOLS, o) != NULL)
-			server_order_tell_gone(e, o, o->rounds > 0);
+			server_order_tell_gone(s, o, true);
+		else if (server_attempt_of(s, FOR_TOOLS, o) != NULL)
+			server_order_tell_gone(s, o, o->rounds > 0);
 	}
 }
 
@@ -494,52 +494,52 @@ is_listens(const struct server_order *o)
 }
 
 void
-server_modern_abort(struct server *e, struct server_order *o)
+server_modern_abort(struct server *s, struct server_order *o)
 {
 	if (is_listens(o))
-		server_listen_close(e, o);
+		server_listen_close(s, o);
 }
 
 static void
-answer_ping(struct server *e, struct server_order *o)
+answer_ping(struct server *s, struct server_order *o)
 {
-	server_order_tell_answer(e, o, msg_result(o->body->id, "{}"));
+	server_order_tell_answer(s, o, msg_result(o->body->id, "{}"));
 }
 
 static void
-set_level(struct server *e, struct server_order *o)
+set_level(struct server *s, struct server_order *o)
 {
 	struct span level = json_get(o->body->params, "level");
 
 	if (era_level(level) < 0) {
-		server_order_fail(e, o, FAULT_BAD_LEVEL, NULL);
+		server_order_fail(s, o, FAULT_BAD_LEVEL, NULL);
 		return;
 	}
-	buf_reset(&e->level);
-	buf_addspan(&e->level, level);
-	answer_ping(e, o);
+	buf_reset(&s->level);
+	buf_addspan(&s->level, level);
+	answer_ping(s, o);
 }
 
 /* The answer would be a stream, which no legacy client knows. */
 static void
-answer_listen(struct server *e, struct server_order *o)
+answer_listen(struct server *s, struct server_order *o)
 {
-	server_order_fail(e, o, FAULT_LISTEN_IS_MODERN, NULL);
+	server_order_fail(s, o, FAULT_LISTEN_IS_MODERN, NULL);
 }
 
 static void
-send_native(struct server *e, struct server_order *o)
+send_native(struct server *s, struct server_order *o)
 {
 	o->native = true;
 	o->sent = frame_ref(o->body);
 	if (server_order_is(o, "subscriptions/listen"))
-		server_native_open(e, o);
+		server_native_open(s, o);
 	else
-		server_order_send(e, o);
+		server_order_send(s, o);
 }
 
 static void
-send_request(struct server *e, struct server_order *o)
+send_request(struct server *s, struct server_order *o)
 {
 	static const struct {
 		const char *method;
@@ -554,100 +554,100 @@ send_request(struct server *e, struct server_order *o)
 	size_t i;
 
 	if (era_request_version(o->body).p != NULL) {
-		send_native(e, o);
+		send_native(s, o);
 		return;
 	}
 	for (i = 0; i < sizeof here / sizeof *here; i++)
 		if (server_order_is(o, here[i].method)) {
-			here[i].answer(e, o);
+			here[i].answer(s, o);
 			return;
 		}
 	if (era_to_modern(o->body) != ERA_BOTH) {
-		server_order_fail(e, o, FAULT_NOT_IN_MODERN, NULL);
+		server_order_fail(s, o, FAULT_NOT_IN_MODERN, NULL);
 		return;
 	}
-	o->sent = era_request_to_modern(o->body, buf_span(&e->meta),
-	    buf_span(&e->level));
-	server_order_send(e, o);
+	o->sent = era_request_to_modern(o->body, buf_span(&s->meta),
+	    buf_span(&s->level));
+	server_order_send(s, o);
 }
 
 /* At a modern server, closing the stream is the cancel. */
 static void
-cancel(struct server *e, struct span id)
+cancel(struct server *s, struct span id)
 {
-	struct server_order *o = server_order_asking(e, id, MODE_MODERN);
+	struct server_order *o = server_order_asking(s, id, MODE_MODERN);
 
 	if (o == NULL)
 		return;
-	server_modern_abort(e, o);
-	server_inputs_end(e, o, true);
-	server_order_tell_done(e, o, &server_facts_aborted);
+	server_modern_abort(s, o);
+	server_inputs_end(s, o, true);
+	server_order_tell_done(s, o, &server_facts_aborted);
 }
 
 static void
-send_note(struct server *e, struct server_order *o)
+send_note(struct server *s, struct server_order *o)
 {
 	if (server_order_is(o, "notifications/cancelled")) {
-		cancel(e, json_get(o->body->params, "requestId"));
+		cancel(s, json_get(o->body->params, "requestId"));
 	} else if (era_to_modern(o->body) == ERA_BOTH) {
-		o->native = e->client_discover != NULL;
+		o->native = s->client_discover != NULL;
 		o->sent = o->native ?
 		    frame_ref(o->body) :
-		    era_request_to_modern(o->body, buf_span(&e->meta), no_span);
-		server_order_send(e, o);
+		    era_request_to_modern(o->body, buf_span(&s->meta), no_span);
+		server_order_send(s, o);
 		return;
 	}
-	server_order_tell_done(e, o, &server_facts_accepted);
+	server_order_tell_done(s, o, &server_facts_accepted);
 }
 
 void
-server_modern_send(struct server *e, struct server_order *o)
+server_modern_send(struct server *s, struct server_order *o)
 {
-	if (o->verb == VERB_GET && e->client_discover != NULL) {
+	if (o->verb == VERB_GET && s->client_discover != NULL) {
 		/* A modern client opens its own listen. */
-		server_order_tell_head(e, o, &server_facts_stream);
+		server_order_tell_head(s, o, &server_facts_stream);
 	} else if (o->verb == VERB_GET) {
-		server_listen_open(e, o);
+		server_listen_open(s, o);
 	} else if (o->verb == VERB_POST && o->body->kind == FRAME_REQUEST) {
-		send_request(e, o);
+		send_request(s, o);
 	} else if (o->verb == VERB_POST &&
 	    o->body->kind == FRAME_NOTIFICATION) {
-		send_note(e, o);
+		send_note(s, o);
 	} else {
-		if (o->verb == VERB_POST && !server_inputs_answer(e, o->body))
-			server_log(e, LEVEL_DEBUG,
+		if (o->verb == VERB_POST && !server_inputs_answer(s, o->body))
+			server_log(s, LEVEL_DEBUG,
 			    "an answer matches no open question: dropped");
-		server_order_tell_done(e, o, &server_facts_accepted);
+		server_order_tell_done(s, o, &server_facts_accepted);
 	}
 }
 
 /* --- the ends of exchanges --- */
 
 void
-server_modern_head(struct server *e, struct server_attempt *i,
+server_modern_head(struct server *s, struct server_attempt *a,
     const struct facts *f)
 {
-	if (i->order != NULL)
-		server_order_tell_head(e, i->order, f);
+	if (a->order != NULL)
+		server_order_tell_head(s, a->order, f);
 }
 
 /* A notification that the server does not want counts as delivered. */
 static void
-note_done(struct server *e, struct server_order *o, const struct facts *f)
+note_done(struct server *s, struct server_order *o, const struct facts *f)
 {
 	bool refused = f->status >= 400 && f->status < 500 &&
 	    f->status != 401 && f->status != 403 && f->status != 429;
 	bool taken = f->ending == ENDING_COMPLETE &&
 	    ((f->status >= 200 && f->status < 300) || refused);
 
-	server_order_tell_done(e, o, taken ? &server_facts_accepted : f);
+	server_order_tell_done(s, o, taken ? &server_facts_accepted : f);
 }
 
 void
-server_modern_done(struct server *e, struct server_attempt *i,
+server_modern_done(struct server *s, struct server_attempt *a,
     const struct facts *f)
 {
-	struct server_order *o = i->order;
+	struct server_order *o = a->order;
 	struct facts told = *f;
 
 	if (o == NULL)
@@ -658,46 +658,46 @@ server_modern_done(struct server *e, struct server_attempt *i,
 	told.retry_ms = -1;
 	if (o->rounds > 0 && is_refused_for_now(f))
 		told.retry_after_ms = -1;
-	if (i->purpose == FOR_TOOLS)
-		call_again(e, o);
+	if (a->purpose == FOR_TOOLS)
+		call_again(s, o);
 	else if (o->body->kind != FRAME_REQUEST)
-		note_done(e, o, &told);
+		note_done(s, o, &told);
 	else if (o->answered)
-		server_order_tell_done(e, o, &told);
-	else if (server_belief_may_doubt(e, i) &&
+		server_order_tell_done(s, o, &told);
+	else if (server_belief_may_doubt(s, a) &&
 	    server_belief_contradicts(f, NULL))
-		call_renew(e, o, i, f, true);
-	else if (call_retry(e, o, f))
+		call_renew(s, o, a, f, true);
+	else if (call_retry(s, o, f))
 		return;
 	else if (o->rounds > 0 && is_unsent(f))
-		server_order_fail(e, o, FAULT_UNDELIVERED_INPUTS,
+		server_order_fail(s, o, FAULT_UNDELIVERED_INPUTS,
 		    &(struct fault_args){ .why = f->why });
 	else
-		server_order_tell_done(e, o, &told);
+		server_order_tell_done(s, o, &told);
 }
 
 /* --- time --- */
 
 void
-server_modern_tick(struct server *e)
+server_modern_tick(struct server *s)
 {
 	struct server_order *o;
-	struct server_attempt *i;
+	struct server_attempt *a;
 
-	for (i = e->attempts; i != NULL; i = i->next) {
-		if (i->dropped || i->end_at > e->now)
+	for (a = s->attempts; a != NULL; a = a->next) {
+		if (a->dropped || a->end_at > s->now)
 			continue;
-		o = i->order;
-		server_attempt_end(e, i);
+		o = a->order;
+		server_attempt_end(s, a);
 		if (o != NULL)
-			call_again(e, o);
+			call_again(s, o);
 	}
-	for (o = e->orders; o != NULL; o = o->next) {
+	for (o = s->orders; o != NULL; o = o->next) {
 		if (o->dropped)
 			continue;
-		if (o->again_at <= e->now)
-			server_order_send(e, o);
-		else if (o->inputs_end <= e->now)
-			server_inputs_expire(e, o);
+		if (o->again_at <= s->now)
+			server_order_send(s, o);
+		else if (o->inputs_end <= s->now)
+			server_inputs_expire(s, o);
 	}
 }

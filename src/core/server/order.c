@@ -11,23 +11,23 @@
 #include "core/era/mirror.h"
 
 struct server_order *
-server_order_find(const struct server *e, uint64_t ticket)
+server_order_find(const struct server *s, uint64_t ticket)
 {
-	struct hash_entry *o = hash_first(&e->order_table, ticket);
+	struct hash_entry *o = hash_first(&s->order_table, ticket);
 
 	return o == NULL ? NULL : HASH_THING(o, struct server_order, by_ticket);
 }
 
 struct server_order *
-server_order_asking(const struct server *e, struct span id,
+server_order_asking(const struct server *s, struct span id,
     enum server_mode mode)
 {
 	struct server_order *o, *alike = NULL;
 
-	for (o = e->orders; o != NULL; o = o->next) {
+	for (o = s->orders; o != NULL; o = o->next) {
 		if (o->dropped || o->post == POST_STREAM_ENDED ||
 		    o->body == NULL || o->body->kind != FRAME_REQUEST ||
-		    (o->mode != mode && o != e->detect.order))
+		    (o->mode != mode && o != s->detect.order))
 			continue;
 		if (span_eq(o->body->id, id))
 			return o;
@@ -44,7 +44,7 @@ server_order_is(const struct server_order *o, const char *method)
 }
 
 struct server_order *
-server_order_new(struct server *e, const struct order *order)
+server_order_new(struct server *s, const struct order *order)
 {
 	struct server_order *o = xcalloc(1, sizeof *o);
 
@@ -60,12 +60,12 @@ server_order_new(struct server *e, const struct order *order)
 	o->interactive = order->interactive;
 	o->fresh = order->fresh;
 	o->wary = order->wary;
-	o->mode = e->belief.mode;
-	o->raw_name = e->raw_names;
+	o->mode = s->belief.mode;
+	o->raw_name = s->raw_names;
 	o->again_at = o->inputs_end = o->window_end = ALARM_NEVER;
-	o->next = e->orders;
-	e->orders = o;
-	hash_add(&e->order_table, &o->by_ticket, o->ticket);
+	o->next = s->orders;
+	s->orders = o;
+	hash_add(&s->order_table, &o->by_ticket, o->ticket);
 	return o;
 }
 
@@ -79,26 +79,26 @@ server_order_free(struct server_order *o)
 }
 
 void
-server_order_drop(struct server *e, struct server_order *o)
+server_order_drop(struct server *s, struct server_order *o)
 {
-	struct server_attempt *i;
+	struct server_attempt *a;
 
 	o->dropped = true;
-	hash_remove(&e->order_table, &o->by_ticket);
-	if (e->detect.order == o)
-		server_attempt_end(e, e->detect.attempt);
-	for (i = e->attempts; i != NULL; i = i->next)
-		if (i->order == o)
-			server_attempt_end(e, i);
+	hash_remove(&s->order_table, &o->by_ticket);
+	if (s->detect.order == o)
+		server_attempt_end(s, s->detect.attempt);
+	for (a = s->attempts; a != NULL; a = a->next)
+		if (a->order == o)
+			server_attempt_end(s, a);
 }
 
 /* Returns the event of this kind for the order if it was told just now, with
  * the same status 200: what comes next can be told in the same event. */
 static struct event *
-told_last(struct server *e, const struct server_order *o, enum event_kind kind,
+told_last(struct server *s, const struct server_order *o, enum event_kind kind,
     const struct facts *f)
 {
-	struct event *last = events_last(&e->events);
+	struct event *last = events_last(&s->events);
 
 	if (last == NULL || last->kind != kind || last->ticket != o->ticket ||
 	    f->status != 200 || last->facts->status != 200 ||
@@ -108,10 +108,10 @@ told_last(struct server *e, const struct server_order *o, enum event_kind kind,
 }
 
 void
-server_order_tell_head(struct server *e, struct server_order *o,
+server_order_tell_head(struct server *s, struct server_order *o,
     const struct facts *f)
 {
-	events_add(&e->events,
+	events_add(&s->events,
 	    &(struct event){ .kind = INPUT_HEAD,
 		.ticket = o->ticket,
 		.facts = f,
@@ -119,7 +119,7 @@ server_order_tell_head(struct server *e, struct server_order *o,
 }
 
 void
-server_order_tell_message(struct server *e, struct server_order *o,
+server_order_tell_message(struct server *s, struct server_order *o,
     const struct facts *f, struct frame *m)
 {
 	struct facts facts = *f;
@@ -127,7 +127,7 @@ server_order_tell_message(struct server *e, struct server_order *o,
 		.ticket = o->ticket,
 		.facts = &facts,
 		.frame = m };
-	struct event *head = told_last(e, o, INPUT_HEAD, f);
+	struct event *head = told_last(s, o, INPUT_HEAD, f);
 
 	facts.changed = o->changed;
 	/* The refusal of a modern server says nothing about a session, but with
@@ -139,39 +139,39 @@ server_order_tell_message(struct server *e, struct server_order *o,
 		head->kind = INPUT_MESSAGE;
 		head->frame = frame_ref(m);
 	} else {
-		events_add(&e->events, &out);
+		events_add(&s->events, &out);
 	}
 	if (m->kind == FRAME_RESULT || m->kind == FRAME_ERROR)
 		o->answered = true;
 }
 
 void
-server_order_tell_done(struct server *e, struct server_order *o,
+server_order_tell_done(struct server *s, struct server_order *o,
     const struct facts *f)
 {
-	struct event *message = told_last(e, o, INPUT_MESSAGE, f);
+	struct event *message = told_last(s, o, INPUT_MESSAGE, f);
 
 	if (message != NULL)
 		message->kind = INPUT_DONE;
 	else
-		events_add(&e->events,
+		events_add(&s->events,
 		    &(struct event){
 			.kind = INPUT_DONE, .ticket = o->ticket, .facts = f });
-	server_order_drop(e, o);
+	server_order_drop(s, o);
 }
 
 void
-server_order_tell_answer(struct server *e, struct server_order *o,
+server_order_tell_answer(struct server *s, struct server_order *o,
     struct frame *m)
 {
-	server_order_tell_head(e, o, &server_facts_ok);
-	server_order_tell_message(e, o, &server_facts_ok, m);
+	server_order_tell_head(s, o, &server_facts_ok);
+	server_order_tell_message(s, o, &server_facts_ok, m);
 	frame_unref(m);
-	server_order_tell_done(e, o, &server_facts_ok);
+	server_order_tell_done(s, o, &server_facts_ok);
 }
 
 void
-server_order_fail(struct server *e, struct server_order *o, enum fault_id id,
+server_order_fail(struct server *s, struct server_order *o, enum fault_id id,
     const struct fault_args *more)
 {
 	struct fault_args args = { 0 };
@@ -179,17 +179,17 @@ server_order_fail(struct server *e, struct server_order *o, enum fault_id id,
 	if (more != NULL)
 		args = *more;
 	args.request = o->body;
-	args.host = e->config.host;
-	server_order_tell_answer(e, o, fault_make(id, &args));
+	args.host = s->config.host;
+	server_order_tell_answer(s, o, fault_make(id, &args));
 }
 
 void
-server_order_tell_gone(struct server *e, struct server_order *o, bool ran)
+server_order_tell_gone(struct server *s, struct server_order *o, bool ran)
 {
 	struct facts f = server_facts_gone(ran);
 
 	f.verb = o->verb;
-	server_order_tell_done(e, o, &f);
+	server_order_tell_done(s, o, &f);
 }
 
 /* --- messages for the session's listen stream --- */
@@ -202,28 +202,28 @@ server_order_keep(struct kept *kept, struct frame *m)
 }
 
 void
-server_order_listen(struct server *e, struct server_order *o, struct kept *kept)
+server_order_listen(struct server *s, struct server_order *o, struct kept *kept)
 {
 	size_t i;
 
-	server_order_tell_head(e, o, &server_facts_stream);
+	server_order_tell_head(s, o, &server_facts_stream);
 	for (i = 0; i < kept->n; i++)
-		server_order_tell_message(e, o, &server_facts_stream,
+		server_order_tell_message(s, o, &server_facts_stream,
 		    kept->list[i]);
 	kept_clear(kept);
 }
 
 void
-server_order_send(struct server *e, struct server_order *o)
+server_order_send(struct server *s, struct server_order *o)
 {
 	struct buf name;
 
 	o->again_at = ALARM_NEVER;
 	buf_init(&name, 0);
-	if (mirror_unfit(e->mirror, o->sent, &name))
-		server_order_fail(e, o, FAULT_ARGUMENT_UNFIT,
+	if (mirror_unfit(s->mirror, o->sent, &name))
+		server_order_fail(s, o, FAULT_ARGUMENT_UNFIT,
 		    &(struct fault_args){ .why = buf_span(&name) });
 	else
-		server_attempt_new_modern(e, FOR_CALL, o, o->sent);
+		server_attempt_new_modern(s, FOR_CALL, o, o->sent);
 	buf_free(&name);
 }

@@ -124,9 +124,9 @@ uris_honoured(struct listens *l, const struct frame *honours)
 
 /* Tells whether the subscription asked for exactly this URI. */
 static bool
-uris_was_asked(const struct subscription *fd, struct span uri)
+uris_was_asked(const struct subscription *sub, struct span uri)
 {
-	struct span list = json_get(buf_span(&fd->asked),
+	struct span list = json_get(buf_span(&sub->asked),
 	    "resourceSubscriptions");
 	struct span key, value;
 	size_t at = 0;
@@ -159,9 +159,9 @@ enum { BURST_MS = 50 }; /* changes in this time are one change */
 static const struct span no_id = { "null", 4 };
 
 bool
-server_resources_is_offered(const struct server *e)
+server_resources_is_offered(const struct server *s)
 {
-	struct span all = json_get(e->discovered->result, "capabilities");
+	struct span all = json_get(s->discovered->result, "capabilities");
 
 	return span_is(json_get(json_get(all, "resources"), "subscribe"),
 	    "true");
@@ -170,27 +170,27 @@ server_resources_is_offered(const struct server *e)
 /* --- answers --- */
 
 static void
-done(struct server *e, struct server_order *o)
+done(struct server *s, struct server_order *o)
 {
-	server_order_tell_answer(e, o, msg_result(o->body->id, "{}"));
+	server_order_tell_answer(s, o, msg_result(o->body->id, "{}"));
 }
 
 /* Answers all orders that wait for the resource: with this error, or with a
  * result if error is NULL. */
 static void
-answer(struct server *e, struct resource *u, struct frame *error)
+answer(struct server *s, struct resource *u, struct frame *error)
 {
 	struct subscriber *w;
 	struct server_order *o;
 
 	while ((w = u->waiters) != NULL) {
 		u->waiters = w->next;
-		o = server_order_find(e, w->ticket);
+		o = server_order_find(s, w->ticket);
 		free(w);
 		if (error == NULL)
-			done(e, o);
+			done(s, o);
 		else
-			server_order_tell_answer(e, o,
+			server_order_tell_answer(s, o,
 			    msg_with_id(error, o->body->id));
 	}
 }
@@ -198,21 +198,21 @@ answer(struct server *e, struct resource *u, struct frame *error)
 /* --- changes --- */
 
 static void
-change_soon(struct server *e)
+change_soon(struct server *s)
 {
-	struct listens *l = e->listens;
+	struct listens *l = s->listens;
 
 	if (l->change_at == ALARM_NEVER)
-		l->change_at = e->now + BURST_MS;
+		l->change_at = s->now + BURST_MS;
 }
 
 /* Ends a change. honours is the acknowledgement; NULL: there is none. A
  * resource that it does not honour leaves the set, and the orders that wait for
  * it get this error. */
 static void
-settle(struct server *e, const struct frame *honours, struct frame *error)
+settle(struct server *s, const struct frame *honours, struct frame *error)
 {
-	struct listens *l = e->listens;
+	struct listens *l = s->listens;
 	struct resource **at = &l->uris, *u;
 
 	if (honours != NULL)
@@ -220,27 +220,27 @@ settle(struct server *e, const struct frame *honours, struct frame *error)
 	while ((u = *at) != NULL) {
 		if (u->asked && !u->settled &&
 		    (honours == NULL || !u->honoured)) {
-			answer(e, u, error);
+			answer(s, u, error);
 			uris_forget(l, at);
 			continue;
 		}
 		if (u->asked) {
-			answer(e, u, NULL);
+			answer(s, u, NULL);
 			u->settled = true;
 		}
 		at = &u->next;
 	}
 	if (l->uris == NULL && l->resources != NULL)
-		change_soon(e); /* change() ends the stream */
+		change_soon(s); /* change() ends the stream */
 }
 
 static void
-settle_honoured(struct server *e, const struct frame *honours)
+settle_honoured(struct server *s, const struct frame *honours)
 {
 	struct frame *error = fault_make(FAULT_NOT_HONOURED,
-	    &(struct fault_args){ .id = no_id, .host = e->config.host });
+	    &(struct fault_args){ .id = no_id, .host = s->config.host });
 
-	settle(e, honours, error);
+	settle(s, honours, error);
 	frame_unref(error);
 }
 
@@ -253,95 +253,95 @@ is_as_asked(const struct listens *l, const struct buf *asked)
 }
 
 static void
-change(struct server *e)
+change(struct server *s)
 {
-	struct listens *l = e->listens;
-	struct subscription *fd;
+	struct listens *l = s->listens;
+	struct subscription *sub;
 	struct resource *u;
 
 	l->change_at = ALARM_NEVER;
 	if (l->uris == NULL) {
-		server_subscription_free(e, l->resources);
+		server_subscription_free(s, l->resources);
 		l->resources = NULL;
 		return;
 	}
 	for (u = l->uris; u != NULL; u = u->next)
 		u->asked = true;
-	fd = server_subscription_new(NULL);
-	uris_ask(l, &fd->asked);
-	if (is_as_asked(l, &fd->asked)) {
-		server_subscription_free(e, fd);
-		settle_honoured(e, l->resources->honours);
+	sub = server_subscription_new(NULL);
+	uris_ask(l, &sub->asked);
+	if (is_as_asked(l, &sub->asked)) {
+		server_subscription_free(s, sub);
+		settle_honoured(s, l->resources->honours);
 		return;
 	}
-	l->successor = fd;
-	alarm_set(&e->alarms, ALARM_PATIENCE, e->now + BOUND_SUCCESSOR_MS);
-	server_subscription_ask(e, fd);
+	l->successor = sub;
+	alarm_set(&s->alarms, ALARM_PATIENCE, s->now + BOUND_SUCCESSOR_MS);
+	server_subscription_ask(s, sub);
 }
 
 /* The set stays as it was before the change. */
 void
-server_resources_give_up(struct server *e, struct frame *error)
+server_resources_give_up(struct server *s, struct frame *error)
 {
-	struct listens *l = e->listens;
+	struct listens *l = s->listens;
 
-	alarm_set(&e->alarms, ALARM_PATIENCE, ALARM_NEVER);
-	server_subscription_free(e, l->successor);
+	alarm_set(&s->alarms, ALARM_PATIENCE, ALARM_NEVER);
+	server_subscription_free(s, l->successor);
 	l->successor = NULL;
 	if (l->stale && l->resources != NULL && l->resources->attempt != NULL)
-		server_subscription_lost(e, l->resources, NULL);
+		server_subscription_lost(s, l->resources, NULL);
 	l->stale = false;
-	settle(e, NULL, error);
+	settle(s, NULL, error);
 }
 
 static void
-time_out(struct server *e)
+time_out(struct server *s)
 {
 	struct frame *error = fault_make(FAULT_NOT_ACKNOWLEDGED,
 	    &(struct fault_args){ .id = no_id,
-		.host = e->config.host,
+		.host = s->config.host,
 		.count = BOUND_SUCCESSOR_MS / 1000 });
 
-	server_resources_give_up(e, error);
+	server_resources_give_up(s, error);
 	frame_unref(error);
 }
 
 static void
-tell_updated(struct server *e)
+tell_updated(struct server *s)
 {
 	const struct resource *u;
 
-	for (u = e->listens->uris; u != NULL; u = u->next)
+	for (u = s->listens->uris; u != NULL; u = u->next)
 		if (u->settled)
-			server_tell_resource(e, NULL, span_of(u->text));
+			server_tell_resource(s, NULL, span_of(u->text));
 }
 
 /* The successor takes the place of l->resources. */
 static void
-succeed(struct server *e)
+succeed(struct server *s)
 {
-	struct listens *l = e->listens;
+	struct listens *l = s->listens;
 	struct subscription *old = l->resources;
 
-	alarm_set(&e->alarms, ALARM_PATIENCE, ALARM_NEVER);
+	alarm_set(&s->alarms, ALARM_PATIENCE, ALARM_NEVER);
 	l->resources = l->successor;
 	l->successor = NULL;
 	l->stale = false;
 	if (old != NULL && old->gap)
-		tell_updated(e);
-	server_subscription_free(e, old);
-	settle_honoured(e, l->resources->honours);
+		tell_updated(s);
+	server_subscription_free(s, old);
+	settle_honoured(s, l->resources->honours);
 }
 
 void
-server_resources_acknowledged(struct server *e, struct subscription *fd)
+server_resources_acknowledged(struct server *s, struct subscription *sub)
 {
-	if (fd == e->listens->successor) {
-		succeed(e);
+	if (sub == s->listens->successor) {
+		succeed(s);
 		return;
 	}
-	if (server_subscription_take_gap(fd))
-		tell_updated(e);
+	if (server_subscription_take_gap(sub))
+		tell_updated(s);
 }
 
 /* --- what comes --- */
@@ -351,105 +351,105 @@ server_resources_acknowledged(struct server *e, struct subscription *fd)
  * part of a resource that somebody did subscribe to, unless the subscription
  * asked for exactly this URI: then it was unsubscribed. */
 bool
-server_resources_wants(const struct server *e, const struct subscription *fd,
+server_resources_wants(const struct server *s, const struct subscription *sub,
     const struct frame *m)
 {
-	struct listens *l = e->listens;
+	struct listens *l = s->listens;
 	struct span uri = json_get(m->params, "uri");
 
-	if (fd == l->successor && l->resources != NULL &&
+	if (sub == l->successor && l->resources != NULL &&
 	    l->resources->acknowledged)
 		return false;
 	if (!json_key_is(m->method, "notifications/resources/updated") ||
 	    json_kind(uri) != '"')
 		return true;
-	return *uris_find(l, uri) != NULL || !uris_was_asked(fd, uri);
+	return *uris_find(l, uri) != NULL || !uris_was_asked(sub, uri);
 }
 
 /* --- the session's requests --- */
 
 static void
-subscribe(struct server *e, struct server_order *o, struct span uri)
+subscribe(struct server *s, struct server_order *o, struct span uri)
 {
-	struct listens *l = server_tell_listens(e);
+	struct listens *l = server_tell_listens(s);
 	struct resource **at = uris_find(l, uri), *u = *at;
 
 	if (u != NULL && u->settled) {
-		done(e, o);
+		done(s, o);
 		return;
 	}
 	if (u == NULL) {
 		if (l->n_uris == BOUND_SUBSCRIBED ||
 		    uri.n > BOUND_SUBSCRIBED_BYTES - l->uri_bytes) {
-			server_order_fail(e, o, FAULT_SUBSCRIPTIONS_FULL, NULL);
+			server_order_fail(s, o, FAULT_SUBSCRIPTIONS_FULL, NULL);
 			return;
 		}
 		u = uris_add(l, at, uri);
-		change_soon(e);
+		change_soon(s);
 	}
 	uris_wait(u, o);
 }
 
 static void
-unsubscribe(struct server *e, struct server_order *o, struct span uri)
+unsubscribe(struct server *s, struct server_order *o, struct span uri)
 {
-	struct listens *l = server_tell_listens(e);
+	struct listens *l = server_tell_listens(s);
 	struct resource **at = uris_find(l, uri);
 
 	if (*at != NULL) {
-		answer(e, *at, NULL);
+		answer(s, *at, NULL);
 		uris_forget(l, at);
-		change_soon(e);
+		change_soon(s);
 	}
-	done(e, o);
+	done(s, o);
 }
 
 void
-server_resources_subscribe(struct server *e, struct server_order *o)
+server_resources_subscribe(struct server *s, struct server_order *o)
 {
 	struct span uri = json_get(o->body->params, "uri");
 
-	if (!server_resources_is_offered(e))
-		server_order_fail(e, o, FAULT_NO_SUBSCRIPTIONS, NULL);
+	if (!server_resources_is_offered(s))
+		server_order_fail(s, o, FAULT_NO_SUBSCRIPTIONS, NULL);
 	else if (json_kind(uri) != '"')
-		server_order_fail(e, o, FAULT_BAD_URI, NULL);
+		server_order_fail(s, o, FAULT_BAD_URI, NULL);
 	else if (json_key_is(o->body->method, "resources/subscribe"))
-		subscribe(e, o, uri);
+		subscribe(s, o, uri);
 	else
-		unsubscribe(e, o, uri);
+		unsubscribe(s, o, uri);
 }
 
 /* --- the session gives up --- */
 
 void
-server_resources_stale(struct server *e)
+server_resources_stale(struct server *s)
 {
-	struct listens *l = e->listens;
+	struct listens *l = s->listens;
 
 	if (l->resources == NULL || l->resources->attempt == NULL)
 		return;
 	l->stale = true;
 	l->resources->gap |= l->resources->acknowledged;
-	change_soon(e);
+	change_soon(s);
 }
 
 struct server_order *
-server_resources_waiting(const struct server *e)
+server_resources_waiting(const struct server *s)
 {
 	const struct resource *u;
 
-	for (u = e->listens->uris; u != NULL; u = u->next)
+	for (u = s->listens->uris; u != NULL; u = u->next)
 		if (u->waiters != NULL)
-			return server_order_find(e, u->waiters->ticket);
+			return server_order_find(s, u->waiters->ticket);
 	return NULL;
 }
 
 /* A resource leaves the set if no order waits for it and none was told that it
  * is subscribed. */
 void
-server_resources_abort(struct server *e, const struct server_order *o)
+server_resources_abort(struct server *s, const struct server_order *o)
 {
-	struct listens *l = e->listens;
+	struct listens *l = s->listens;
 	struct resource **at = &l->uris, *u;
 
 	while ((u = *at) != NULL) {
@@ -459,20 +459,20 @@ server_resources_abort(struct server *e, const struct server_order *o)
 			continue;
 		}
 		uris_forget(l, at);
-		change_soon(e);
+		change_soon(s);
 	}
 }
 
 void
-server_resources_leave(struct server *e)
+server_resources_leave(struct server *s)
 {
-	struct listens *l = e->listens;
+	struct listens *l = s->listens;
 	const struct subscriber *w;
 
 	while (l->uris != NULL) {
 		for (w = l->uris->waiters; w != NULL; w = w->next)
-			server_order_tell_gone(e,
-			    server_order_find(e, w->ticket), false);
+			server_order_tell_gone(s,
+			    server_order_find(s, w->ticket), false);
 		uris_forget(l, &l->uris);
 	}
 }
@@ -491,26 +491,26 @@ again_at(const struct listens *l)
 }
 
 void
-server_resources_tick(struct server *e)
+server_resources_tick(struct server *s)
 {
-	struct listens *l = e->listens;
+	struct listens *l = s->listens;
 
-	if (alarm_is_due(&e->alarms, ALARM_PATIENCE, e->now))
-		time_out(e);
-	if (l->successor == NULL && l->change_at <= e->now)
-		change(e);
-	if (server_subscription_is_due(e, l->successor))
-		server_subscription_ask(e, l->successor);
-	if (again_at(l) <= e->now) {
+	if (alarm_is_due(&s->alarms, ALARM_PATIENCE, s->now))
+		time_out(s);
+	if (l->successor == NULL && l->change_at <= s->now)
+		change(s);
+	if (server_subscription_is_due(s, l->successor))
+		server_subscription_ask(s, l->successor);
+	if (again_at(l) <= s->now) {
 		uris_ask(l, &l->resources->asked);
-		server_subscription_ask(e, l->resources);
+		server_subscription_ask(s, l->resources);
 	}
 }
 
 int64_t
-server_resources_due(const struct server *e)
+server_resources_due(const struct server *s)
 {
-	const struct listens *l = e->listens;
+	const struct listens *l = s->listens;
 
 	if (l->successor != NULL)
 		return l->successor->again_at;

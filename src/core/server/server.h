@@ -40,7 +40,7 @@ struct server_config {
 };
 
 struct server *server_new(const struct server_config *config);
-void server_free(struct server *e);
+void server_free(struct server *s);
 
 /* Tells whether this ticket is of an attempt of core/server. Else it is the
  * session's, and what comes of it passes. */
@@ -52,23 +52,23 @@ server_owns(uint64_t ticket)
 /* Takes an action of the session, an input for an attempt of core/server, the
  * end of stdin, or EVENT_PROBE. Returns false if the event does not concern
  * this reducer: it passes. */
-bool server_step(struct server *e, const struct event *in);
+bool server_step(struct server *s, const struct event *in);
 /* Gives the next event: an input for the session, under the ticket of its
  * order, or an action. Returns false if there is none. What the event borrows
  * is valid until the next call. */
-bool server_next(struct server *e, struct event *out);
+bool server_next(struct server *s, struct event *out);
 /* Returns the kinds of events that may concern this reducer now (EVENT_BIT):
  * others need not be offered. Only a step changes them. */
-uint64_t server_wants(const struct server *e);
+uint64_t server_wants(const struct server *s);
 /* Returns when INPUT_TICK is due, or ALARM_NEVER. */
-int64_t server_deadline(const struct server *e);
+int64_t server_deadline(const struct server *s);
 
 /* Returns the server's answer to server/discover, a result frame, or NULL if
  * the server is no modern one. Borrowed. */
-struct frame *server_discovered(const struct server *e);
+struct frame *server_discovered(const struct server *s);
 /* Tells whether all messages of the server come on one stream (HTTP+SSE). */
-bool server_shares_stream(const struct server *e);
+bool server_shares_stream(const struct server *s);
 /* Adds a line for people: what the server speaks. */
-void server_describe(const struct server *e, struct buf *out);
+void server_describe(const struct server *s, struct buf *out);
 
 #endif

@@ -14,89 +14,89 @@
 #include <stdlib.h>
 
 struct server_attempt *
-server_sse2024_open(struct server *e)
+server_sse2024_open(struct server *s)
 {
-	struct sse2024 *s = xcalloc(1, sizeof *s);
-	struct server_attempt *i;
+	struct sse2024 *sse = xcalloc(1, sizeof *sse);
+	struct server_attempt *a;
 
-	server_sse2024_close(e);
-	e->sse = s;
-	i = server_attempt_new(e, FOR_STREAM, e->detect.order, NULL);
-	i->out.announces = i->out.listen = true;
-	i->out.control = false;
-	s->stream = i;
-	return i;
+	server_sse2024_close(s);
+	s->sse = sse;
+	a = server_attempt_new(s, FOR_STREAM, s->detect.order, NULL);
+	a->out.announces = a->out.listen = true;
+	a->out.control = false;
+	sse->stream = a;
+	return a;
 }
 
 void
-server_sse2024_close(struct server *e)
+server_sse2024_close(struct server *s)
 {
-	struct sse2024 *s = e->sse;
+	struct sse2024 *sse = s->sse;
 
-	if (s == NULL)
+	if (sse == NULL)
 		return;
-	server_attempt_end(e, s->stream);
-	alarm_set(&e->alarms, ALARM_SILENCE, ALARM_NEVER);
-	kept_clear(&s->kept);
-	free(s);
-	e->sse = NULL;
+	server_attempt_end(s, sse->stream);
+	alarm_set(&s->alarms, ALARM_SILENCE, ALARM_NEVER);
+	kept_clear(&sse->kept);
+	free(sse);
+	s->sse = NULL;
 }
 
 bool
-server_sse2024_ready(const struct server *e)
+server_sse2024_ready(const struct server *s)
 {
-	return e->sse != NULL && e->sse->ready;
+	return s->sse != NULL && s->sse->ready;
 }
 
 /* --- the way down --- */
 
 void
-server_sse2024_send(struct server *e, struct server_order *o)
+server_sse2024_send(struct server *s, struct server_order *o)
 {
-	struct server_attempt *i;
+	struct server_attempt *a;
 
-	if (e->sse == NULL) {
-		server_order_tell_gone(e, o, false);
+	if (s->sse == NULL) {
+		server_order_tell_gone(s, o, false);
 	} else if (o->verb == VERB_GET) {
-		e->sse->listen = o;
-		server_order_listen(e, o, &e->sse->kept);
+		s->sse->listen = o;
+		server_order_listen(s, o, &s->sse->kept);
 	} else if (o->verb == VERB_DELETE) {
-		server_order_tell_done(e, o, &server_facts_accepted);
+		server_order_tell_done(s, o, &server_facts_accepted);
 	} else {
-		i = server_attempt_new(e, FOR_POST, o, o->body);
-		i->out.endpoint = true;
+		a = server_attempt_new(s, FOR_POST, o, o->body);
+		a->out.endpoint = true;
 		if (o->version != NULL)
-			i->version = xstrdup(o->version);
+			a->version = xstrdup(o->version);
 	}
 }
 
 void
-server_sse2024_abort(struct server *e, struct server_order *o)
+server_sse2024_abort(struct server *s, struct server_order *o)
 {
-	if (e->sse != NULL && e->sse->listen == o)
-		e->sse->listen = NULL;
+	if (s->sse != NULL && s->sse->listen == o)
+		s->sse->listen = NULL;
 }
 
 /* --- the stream --- */
 
 void
-server_sse2024_leave(struct server *e)
+server_sse2024_leave(struct server *s)
 {
 	struct facts cut = server_facts_gone(true);
 	struct server_order *o;
 
-	server_sse2024_close(e);
+	server_sse2024_close(s);
 	cut.session_ended = false;
-	for (o = e->orders; o != NULL; o = o->next) {
+	for (o = s->orders; o != NULL; o = o->next) {
 		if (o->dropped)
 			continue;
-		if (o == e->detect.order) /* the session tries again */
-			server_order_tell_done(e, o, &cut);
+		if (o == s->detect.order) /* the session tries again */
+			server_order_tell_done(s, o, &cut);
 		else if (o->mode == MODE_SSE &&
-		    server_attempt_of(e, FOR_POST, o) != NULL)
+		    server_attempt_of(s, FOR_POST, o) != NULL)
 			o->post = POST_STREAM_ENDED;
 		else if (o->mode == MODE_SSE)
-			server_order_tell_gone(e, o, o->verb == VERB_POST);
+			server_order_tell_gone(s, o, o->verb == VERB_POST);
 	}
 }
 
@@ -105,24 +105,24 @@ server_sse2024_leave(struct server *e)
 /* The stream of a slow server lives on. So the time that an order waits for its
  * answer is bounded by the silence of the stream. */
 void
-server_sse2024_heard(struct server *e)
+server_sse2024_heard(struct server *s)
 {
-	if (e->config.call_timeout_ms > 0)
-		alarm_set(&e->alarms, ALARM_SILENCE,
-		    e->now + e->config.call_timeout_ms);
+	if (s->config.call_timeout_ms > 0)
+		alarm_set(&s->alarms, ALARM_SILENCE,
+		    s->now + s->config.call_timeout_ms);
 }
 
 void
-server_sse2024_tick(struct server *e)
+server_sse2024_tick(struct server *s)
 {
 	struct facts silent = server_facts_stream;
 	struct server_order *o;
 
-	if (!alarm_is_due(&e->alarms, ALARM_SILENCE, e->now))
+	if (!alarm_is_due(&s->alarms, ALARM_SILENCE, s->now))
 		return;
-	alarm_set(&e->alarms, ALARM_SILENCE, ALARM_NEVER);
+	alarm_set(&s->alarms, ALARM_SILENCE, ALARM_NEVER);
 	silent.ending = ENDING_IDLE;
-	for (o = e->orders; o != NULL; o = o->next)
+	for (o = s->orders; o != NULL; o = o->next)
 		if (!o->dropped && o->post == POST_TAKEN)
-			server_order_tell_done(e, o, &silent);
+			server_order_tell_done(s, o, &silent);
 }

@@ -18,17 +18,17 @@
 struct server *
 server_new(const struct server_config *config)
 {
-	struct server *e = xcalloc(1, sizeof *e);
+	struct server *s = xcalloc(1, sizeof *s);
 
-	e->config = *config;
-	alarm_init(&e->alarms);
-	server_belief_init(e);
-	buf_init(&e->own_id, 0);
-	buf_init(&e->taken, 0);
-	buf_init(&e->meta, 0);
-	buf_init(&e->level, 0);
-	e->mirror = mirror_new();
-	return e;
+	s->config = *config;
+	alarm_init(&s->alarms);
+	server_belief_init(s);
+	buf_init(&s->own_id, 0);
+	buf_init(&s->taken, 0);
+	buf_init(&s->meta, 0);
+	buf_init(&s->level, 0);
+	s->mirror = mirror_new();
+	return s;
 }
 
 /* --- the way down --- */
@@ -44,58 +44,58 @@ is_initialize(const struct order *order)
  * Streamable server all do but an initialize; and any that carries the id of a
  * session does. */
 static bool
-passes(const struct server *e, const struct order *order)
+passes(const struct server *s, const struct order *order)
 {
 	return order->session.n > 0 ||
-	    (e->belief.mode == MODE_LEGACY && !is_initialize(order));
+	    (s->belief.mode == MODE_LEGACY && !is_initialize(order));
 }
 
 static void
-probe(struct server *e, struct frame *discover)
+probe(struct server *s, struct frame *discover)
 {
-	frame_unref(e->client_discover);
-	e->client_discover = discover == NULL ? NULL : frame_ref(discover);
+	frame_unref(s->client_discover);
+	s->client_discover = discover == NULL ? NULL : frame_ref(discover);
 }
 
 static void
-send(struct server *e, const struct order *order)
+send(struct server *s, const struct order *order)
 {
-	struct server_order *o = server_order_new(e, order);
+	struct server_order *o = server_order_new(s, order);
 
 	if (is_initialize(order)) {
 		o->mode = MODE_UNKNOWN;
-		server_detect_begin(e, o, order->discovered);
+		server_detect_begin(s, o, order->discovered);
 		return;
 	}
-	switch (e->belief.mode) {
+	switch (s->belief.mode) {
 	case MODE_SSE:
-		server_sse2024_send(e, o);
+		server_sse2024_send(s, o);
 		break;
 	case MODE_MODERN:
-		server_modern_send(e, o);
+		server_modern_send(s, o);
 		break;
 	default:
 		/* The server is not known. The session sends such an order only
 		 * when it tidies up after a failed initialize. */
-		server_order_tell_gone(e, o, false);
+		server_order_tell_gone(s, o, false);
 		break;
 	}
 }
 
 static void
-abort_order(struct server *e, uint64_t ticket)
+abort_order(struct server *s, uint64_t ticket)
 {
-	struct server_order *o = server_order_find(e, ticket);
+	struct server_order *o = server_order_find(s, ticket);
 	struct facts f = server_facts_aborted;
 
 	if (o == NULL)
 		return;
 	f.verb = o->verb;
 	if (o->mode == MODE_SSE)
-		server_sse2024_abort(e, o);
+		server_sse2024_abort(s, o);
 	else if (o->mode == MODE_MODERN)
-		server_modern_abort(e, o);
-	server_order_tell_done(e, o, &f);
+		server_modern_abort(s, o);
+	server_order_tell_done(s, o, &f);
 }
 
 /* --- the way up --- */
@@ -125,162 +125,162 @@ static const struct {
 };
 
 static void
-take_endpoint(struct server *e, struct server_attempt *i, bool ok)
+take_endpoint(struct server *s, struct server_attempt *a, bool ok)
 {
-	if (i->purpose == FOR_STREAM)
-		server_sse2024_in_endpoint(e, i, ok);
+	if (a->purpose == FOR_STREAM)
+		server_sse2024_in_endpoint(s, a, ok);
 	else
-		server_detect_endpoint(e, i, ok);
+		server_detect_endpoint(s, a, ok);
 }
 
 /* The user has to sign in before this exchange goes on (text NULL: not
  * any more). */
 static void
-take_sign_in(struct server *e, struct server_attempt *i, const char *text)
+take_sign_in(struct server *s, struct server_attempt *a, const char *text)
 {
-	if (i->order == NULL)
+	if (a->order == NULL)
 		return;
-	server_detect_user(e, i, text != NULL);
-	server_tell_user(e, i->order, text);
+	server_detect_user(s, a, text != NULL);
+	server_tell_user(s, a->order, text);
 }
 
 /* A legacy server refuses the revision of the session, which asks a witness
  * whether that is so. */
 static void
-take_refusal(struct server *e, const struct event *in)
+take_refusal(struct server *s, const struct event *in)
 {
 	struct facts f = *in->facts;
 	struct event out = *in;
 
-	server_belief_name(e, in->facts, in->frame);
+	server_belief_name(s, in->facts, in->frame);
 	f.other_revision = true;
 	out.facts = &f;
-	events_add(&e->events, &out);
+	events_add(&s->events, &out);
 }
 
 static void
-take(struct server *e, const struct event *in)
+take(struct server *s, const struct event *in)
 {
-	struct server_attempt *i = server_attempt_find(e, in->ticket);
+	struct server_attempt *a = server_attempt_find(s, in->ticket);
 
 	if (!server_owns(in->ticket)) {
-		take_refusal(e, in);
+		take_refusal(s, in);
 		return;
 	}
-	if (i == NULL)
+	if (a == NULL)
 		return; /* stale: the attempt was ended */
-	if (in->head && takers[i->purpose].head != NULL)
-		takers[i->purpose].head(e, i, in->facts);
-	i->ordered = in->kind != INPUT_DONE;
+	if (in->head && takers[a->purpose].head != NULL)
+		takers[a->purpose].head(s, a, in->facts);
+	a->ordered = in->kind != INPUT_DONE;
 	if (in->frame != NULL)
-		takers[i->purpose].message(e, i, in->facts, in->frame);
-	i = server_attempt_find(e, in->ticket);
-	if (i == NULL)
+		takers[a->purpose].message(s, a, in->facts, in->frame);
+	a = server_attempt_find(s, in->ticket);
+	if (a == NULL)
 		return;
 	if (in->kind == INPUT_ENDPOINT)
-		take_endpoint(e, i, in->ok);
+		take_endpoint(s, a, in->ok);
 	else if (in->kind == INPUT_SIGN_IN)
-		take_sign_in(e, i, in->text);
+		take_sign_in(s, a, in->text);
 	if (in->kind == INPUT_DONE) {
-		server_attempt_drop(e, i);
-		takers[i->purpose].done(e, i, in->facts);
+		server_attempt_drop(s, a);
+		takers[a->purpose].done(s, a, in->facts);
 	}
 }
 
 /* --- steps --- */
 
 static void
-tick(struct server *e)
+tick(struct server *s)
 {
-	server_detect_tick(e);
-	server_sse2024_tick(e);
-	server_modern_tick(e);
-	server_listen_tick(e);
+	server_detect_tick(s);
+	server_sse2024_tick(s);
+	server_modern_tick(s);
+	server_listen_tick(s);
 }
 
 static void
-end_of_client(struct server *e)
+end_of_client(struct server *s)
 {
 	struct server_order *o;
 
-	e->ended = true;
-	for (o = e->orders; o != NULL; o = o->next)
+	s->ended = true;
+	for (o = s->orders; o != NULL; o = o->next)
 		if (!o->dropped && o->inputs != NULL)
-			server_inputs_eof(e, o);
+			server_inputs_eof(s, o);
 }
 
 /* Releases what hangs on a dropped order, and frees it. */
 static void
-release(struct server *e, struct server_order *o)
+release(struct server *s, struct server_order *o)
 {
-	if (e->detect.order == o)
-		server_detect_end(e);
-	server_inputs_end(e, o, false);
+	if (s->detect.order == o)
+		server_detect_end(s);
+	server_inputs_end(s, o, false);
 	server_order_free(o);
 }
 
 static void
-sweep_orders(struct server *e)
+sweep_orders(struct server *s)
 {
-	struct server_order **at = &e->orders, *o;
+	struct server_order **at = &s->orders, *o;
 
 	while ((o = *at) != NULL) {
 		if (o->dropped) {
 			*at = o->next;
-			release(e, o);
+			release(s, o);
 			continue;
 		}
-		alarm_note(&e->alarms, o->again_at);
-		alarm_note(&e->alarms, o->inputs_end);
+		alarm_note(&s->alarms, o->again_at);
+		alarm_note(&s->alarms, o->inputs_end);
 		at = &o->next;
 	}
 }
 
 static void
-sweep_attempts(struct server *e)
+sweep_attempts(struct server *s)
 {
-	struct server_attempt **at = &e->attempts, *i;
+	struct server_attempt **at = &s->attempts, *a;
 
-	while ((i = *at) != NULL) {
-		if (i->dropped) {
-			*at = i->next;
-			server_attempt_free(i);
+	while ((a = *at) != NULL) {
+		if (a->dropped) {
+			*at = a->next;
+			server_attempt_free(a);
 			continue;
 		}
-		alarm_note(&e->alarms, i->end_at);
-		at = &i->next;
+		alarm_note(&s->alarms, a->end_at);
+		at = &a->next;
 	}
 }
 
 static void
-note_subscriptions(struct server *e)
+note_subscriptions(struct server *s)
 {
-	const struct listens *l = e->listens;
-	const struct subscription *fd;
+	const struct listens *l = s->listens;
+	const struct subscription *sub;
 
 	if (l == NULL)
 		return;
-	alarm_note(&e->alarms, server_resources_due(e));
+	alarm_note(&s->alarms, server_resources_due(s));
 	if (l->lists != NULL)
-		alarm_note(&e->alarms, l->lists->again_at);
-	for (fd = l->natives; fd != NULL; fd = fd->next)
-		alarm_note(&e->alarms, fd->again_at);
+		alarm_note(&s->alarms, l->lists->again_at);
+	for (sub = l->natives; sub != NULL; sub = sub->next)
+		alarm_note(&s->alarms, sub->again_at);
 }
 
 /* Frees what was dropped in this step, and notes the times of what stays: the
  * alarms know only those with a name. Orders go first, because detection may
  * still name an attempt that ended with its order. */
 static void
-sweep(struct server *e)
+sweep(struct server *s)
 {
-	alarm_recount(&e->alarms);
-	sweep_orders(e);
-	sweep_attempts(e);
-	note_subscriptions(e);
+	alarm_recount(&s->alarms);
+	sweep_orders(s);
+	sweep_attempts(s);
+	note_subscriptions(s);
 }
 
 uint64_t
-server_wants(const struct server *e)
+server_wants(const struct server *s)
 {
 	static const uint64_t always = EVENT_BIT(INPUT_EOF) |
 	    EVENT_BIT(INPUT_TICK) | EVENT_BIT(EVENT_PROBE) |
@@ -289,7 +289,7 @@ server_wants(const struct server *e)
 	    EVENT_BIT(INPUT_MESSAGE) | EVENT_BIT(INPUT_ENDPOINT) |
 	    EVENT_BIT(INPUT_SIGN_IN) | EVENT_BIT(ACTION_ABORT);
 
-	return e->orders == NULL && e->attempts == NULL ? always :
+	return s->orders == NULL && s->attempts == NULL ? always :
 							  always | busy;
 }
 
@@ -297,16 +297,16 @@ server_wants(const struct server *e)
  * does not pass, or of an attempt, or a refusal that changes what is believed of
  * a legacy server. */
 static bool
-concerns(const struct server *e, const struct event *in)
+concerns(const struct server *s, const struct event *in)
 {
 	switch (in->kind) {
 	case ACTION_SEND:
-		return !passes(e, in->order);
+		return !passes(s, in->order);
 	case ACTION_ABORT:
-		return server_order_find(e, in->ticket) != NULL;
+		return server_order_find(s, in->ticket) != NULL;
 	case INPUT_DONE:
 		return server_owns(in->ticket) ||
-		    server_belief_refuses(e, in->ticket, in->facts, in->frame);
+		    server_belief_refuses(s, in->ticket, in->facts, in->frame);
 	case INPUT_HEAD:
 	case INPUT_MESSAGE:
 	case INPUT_ENDPOINT:
@@ -319,98 +319,98 @@ concerns(const struct server *e, const struct event *in)
 }
 
 bool
-server_step(struct server *e, const struct event *in)
+server_step(struct server *s, const struct event *in)
 {
-	if (!concerns(e, in))
+	if (!concerns(s, in))
 		return false;
-	e->now = in->now;
-	e->random = in->random;
+	s->now = in->now;
+	s->random = in->random;
 	switch (in->kind) {
 	case ACTION_SEND:
-		send(e, in->order);
+		send(s, in->order);
 		break;
 	case ACTION_ABORT:
-		abort_order(e, in->ticket);
+		abort_order(s, in->ticket);
 		break;
 	case EVENT_PROBE:
-		probe(e, in->frame);
+		probe(s, in->frame);
 		break;
 	case INPUT_EOF:
-		end_of_client(e);
+		end_of_client(s);
 		break;
 	case INPUT_TICK:
-		tick(e);
+		tick(s);
 		break;
 	default:
-		take(e, in);
+		take(s, in);
 		break;
 	}
-	sweep(e);
-	server_sane(e);
+	sweep(s);
+	server_sane(s);
 	return true;
 }
 
 /* --- looking in, and the end --- */
 
 int64_t
-server_deadline(const struct server *e)
+server_deadline(const struct server *s)
 {
-	return e->alarms.soonest;
+	return s->alarms.soonest;
 }
 
 struct frame *
-server_discovered(const struct server *e)
+server_discovered(const struct server *s)
 {
-	return e->belief.mode == MODE_MODERN ? e->discovered : NULL;
+	return s->belief.mode == MODE_MODERN ? s->discovered : NULL;
 }
 
 bool
-server_shares_stream(const struct server *e)
+server_shares_stream(const struct server *s)
 {
-	return e->belief.mode == MODE_SSE;
+	return s->belief.mode == MODE_SSE;
 }
 
 void
-server_describe(const struct server *e, struct buf *out)
+server_describe(const struct server *s, struct buf *out)
 {
 	static const char *const modes[] = { "not known yet",
 		"legacy, Streamable HTTP", "legacy, HTTP+SSE (2024-11-05)",
 		"modern (" REVISION_MODERN ")" };
 
-	buf_addf(out, "server: %s", modes[e->belief.mode]);
-	if (e->order_table.n > 0)
+	buf_addf(out, "server: %s", modes[s->belief.mode]);
+	if (s->order_table.n > 0)
 		buf_addf(out, "; %zu exchanges translated, as %zu",
-		    e->order_table.n, e->attempt_table.n);
+		    s->order_table.n, s->attempt_table.n);
 	buf_addc(out, '\n');
 }
 
 void
-server_free(struct server *e)
+server_free(struct server *s)
 {
 	struct server_order *o;
-	struct server_attempt *i;
+	struct server_attempt *a;
 
-	if (e == NULL)
+	if (s == NULL)
 		return;
-	server_detect_end(e);
-	server_sse2024_close(e);
-	server_modern_leave(e);
-	for (o = e->orders; o != NULL; o = o->next)
+	server_detect_end(s);
+	server_sse2024_close(s);
+	server_modern_leave(s);
+	for (o = s->orders; o != NULL; o = o->next)
 		if (!o->dropped)
-			server_order_drop(e, o);
-	for (i = e->attempts; i != NULL; i = i->next)
-		server_attempt_end(e, i);
-	sweep(e);
-	hash_free(&e->order_table);
-	hash_free(&e->attempt_table);
-	events_free(&e->events);
-	frame_unref(e->client_discover);
-	frame_unref(e->initialize);
-	frame_unref(e->discovered);
-	buf_free(&e->own_id);
-	buf_free(&e->taken);
-	buf_free(&e->meta);
-	buf_free(&e->level);
-	mirror_free(e->mirror);
-	free(e);
+			server_order_drop(s, o);
+	for (a = s->attempts; a != NULL; a = a->next)
+		server_attempt_end(s, a);
+	sweep(s);
+	hash_free(&s->order_table);
+	hash_free(&s->attempt_table);
+	events_free(&s->events);
+	frame_unref(s->client_discover);
+	frame_unref(s->initialize);
+	frame_unref(s->discovered);
+	buf_free(&s->own_id);
+	buf_free(&s->taken);
+	buf_free(&s->meta);
+	buf_free(&s->level);
+	mirror_free(s->mirror);
+	free(s);
 }

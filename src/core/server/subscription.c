@@ -19,105 +19,105 @@ enum {
 struct subscription *
 server_subscription_new(struct server_order *o)
 {
-	struct subscription *fd = xcalloc(1, sizeof *fd);
+	struct subscription *sub = xcalloc(1, sizeof *sub);
 
-	fd->order = o;
-	fd->again_at = ALARM_NEVER;
-	buf_init(&fd->asked, 0);
-	return fd;
+	sub->order = o;
+	sub->again_at = ALARM_NEVER;
+	buf_init(&sub->asked, 0);
+	return sub;
 }
 
 void
-server_subscription_end(struct server *e, struct subscription *fd)
+server_subscription_end(struct server *s, struct subscription *sub)
 {
-	server_attempt_end(e, fd->attempt);
-	fd->attempt = NULL;
-	fd->gap |= fd->acknowledged;
-	fd->acknowledged = false;
-	fd->again_at = ALARM_NEVER;
+	server_attempt_end(s, sub->attempt);
+	sub->attempt = NULL;
+	sub->gap |= sub->acknowledged;
+	sub->acknowledged = false;
+	sub->again_at = ALARM_NEVER;
 }
 
 void
-server_subscription_free(struct server *e, struct subscription *fd)
+server_subscription_free(struct server *s, struct subscription *sub)
 {
-	if (fd == NULL)
+	if (sub == NULL)
 		return;
-	server_subscription_end(e, fd);
-	buf_free(&fd->asked);
-	frame_unref(fd->honours);
-	free(fd->id);
-	free(fd);
+	server_subscription_end(s, sub);
+	buf_free(&sub->asked);
+	frame_unref(sub->honours);
+	free(sub->id);
+	free(sub);
 }
 
 void
-server_subscription_open(struct server *e, struct subscription *fd,
+server_subscription_open(struct server *s, struct subscription *sub,
     struct frame *request)
 {
-	fd->since = e->now;
-	fd->again_at = ALARM_NEVER;
-	fd->attempt = server_attempt_new_modern(e, FOR_LISTEN, fd->order,
+	sub->since = s->now;
+	sub->again_at = ALARM_NEVER;
+	sub->attempt = server_attempt_new_modern(s, FOR_LISTEN, sub->order,
 	    request);
-	fd->attempt->out.listen = true;
+	sub->attempt->out.listen = true;
 }
 
 void
-server_subscription_ask(struct server *e, struct subscription *fd)
+server_subscription_ask(struct server *s, struct subscription *sub)
 {
 	struct frame *request;
 
-	string_set(&fd->id, server_own_id(e));
-	request = era_listen(span_of(fd->id), buf_span(&e->meta),
-	    buf_span(&fd->asked));
-	server_subscription_open(e, fd, request);
+	string_set(&sub->id, server_own_id(s));
+	request = era_listen(span_of(sub->id), buf_span(&s->meta),
+	    buf_span(&sub->asked));
+	server_subscription_open(s, sub, request);
 	frame_unref(request);
 }
 
 void
-server_subscription_lost(struct server *e, struct subscription *fd,
+server_subscription_lost(struct server *s, struct subscription *sub,
     const struct facts *f)
 {
-	bool brief = e->now - fd->since < BRIEF_MS;
+	bool brief = s->now - sub->since < BRIEF_MS;
 	int64_t wait;
 
-	fd->failures = brief && !fd->acknowledged ? fd->failures + 1 : 0;
+	sub->failures = brief && !sub->acknowledged ? sub->failures + 1 : 0;
 	if (!brief)
-		fd->tries = 0;
-	server_subscription_end(e, fd);
-	wait = fd->failures >= BOUND_FALSE_STARTS ?
+		sub->tries = 0;
+	server_subscription_end(s, sub);
+	wait = sub->failures >= BOUND_FALSE_STARTS ?
 	    SELDOM_MS :
-	    backoff_stream(fd->tries++, -1);
+	    backoff_stream(sub->tries++, -1);
 	if (f != NULL && f->retry_after_ms > wait)
 		wait = f->retry_after_ms < SELDOM_MS ? f->retry_after_ms :
 						       SELDOM_MS;
-	server_log(e, LEVEL_DEBUG,
+	server_log(s, LEVEL_DEBUG,
 	    "the subscription stream is opened again in %lld ms",
 	    (long long)wait);
-	fd->again_at = e->now + wait;
+	sub->again_at = s->now + wait;
 }
 
 bool
-server_subscription_acknowledged(struct server *e, struct subscription *fd,
+server_subscription_acknowledged(struct server *s, struct subscription *sub,
     struct frame *m)
 {
-	if (fd->acknowledged) {
-		server_log(e, LEVEL_DEBUG,
+	if (sub->acknowledged) {
+		server_log(s, LEVEL_DEBUG,
 		    "a subscription is acknowledged twice: the second one is "
 		    "dropped");
 		return false;
 	}
-	fd->acknowledged = true;
-	server_belief_listen_confirm(e);
-	frame_unref(fd->honours);
-	fd->honours = frame_ref(m);
+	sub->acknowledged = true;
+	server_belief_listen_confirm(s);
+	frame_unref(sub->honours);
+	sub->honours = frame_ref(m);
 	return true;
 }
 
 bool
-server_subscription_take_gap(struct subscription *fd)
+server_subscription_take_gap(struct subscription *sub)
 {
-	bool gap = fd->gap;
+	bool gap = sub->gap;
 
-	fd->gap = false;
+	sub->gap = false;
 	return gap;
 }
 
@@ -130,10 +130,10 @@ server_subscription_is_passing(const struct facts *f, const struct frame *error)
 }
 
 bool
-server_subscription_is_due(const struct server *e,
-    const struct subscription *fd)
+server_subscription_is_due(const struct server *s,
+    const struct subscription *sub)
 {
-	return fd != NULL && fd->again_at <= e->now;
+	return sub != NULL && sub->again_at <= s->now;
 }
 
 /* --- what is told --- */
@@ -144,24 +144,24 @@ server_subscription_is_due(const struct server *e,
  */
 
 struct listens *
-server_tell_listens(struct server *e)
+server_tell_listens(struct server *s)
 {
-	if (e->listens == NULL) {
-		e->listens = xcalloc(1, sizeof *e->listens);
-		e->listens->change_at = ALARM_NEVER;
+	if (s->listens == NULL) {
+		s->listens = xcalloc(1, sizeof *s->listens);
+		s->listens->change_at = ALARM_NEVER;
 	}
-	return e->listens;
+	return s->listens;
 }
 
 void
-server_tell_session(struct server *e, struct frame *m)
+server_tell_session(struct server *s, struct frame *m)
 {
-	struct listens *l = e->listens;
+	struct listens *l = s->listens;
 
 	if (l->get != NULL)
-		server_order_tell_message(e, l->get, &server_facts_stream, m);
+		server_order_tell_message(s, l->get, &server_facts_stream, m);
 	else if (!server_order_keep(&l->kept, m))
-		server_log(e, LEVEL_DEBUG,
+		server_log(s, LEVEL_DEBUG,
 		    "too many notifications came before the session listens: "
 		    "one is dropped");
 }
@@ -170,7 +170,7 @@ server_tell_session(struct server *e, struct frame *m)
  * (uri absent): to a client's listen under its id, or to the session if o is
  * NULL. */
 static void
-tell_change(struct server *e, struct server_order *o, const char *method,
+tell_change(struct server *s, struct server_order *o, const char *method,
     struct span uri)
 {
 	struct frame *m;
@@ -192,15 +192,15 @@ tell_change(struct server *e, struct server_order *o, const char *method,
 		buf_addc(&params, '}');
 	m = msg_call(no_span, method, buf_span(&params));
 	if (o != NULL)
-		server_order_tell_message(e, o, &server_facts_stream, m);
+		server_order_tell_message(s, o, &server_facts_stream, m);
 	else
-		server_tell_session(e, m);
+		server_tell_session(s, m);
 	frame_unref(m);
 	buf_free(&params);
 }
 
 void
-server_tell_lists(struct server *e, struct server_order *o,
+server_tell_lists(struct server *s, struct server_order *o,
     const struct frame *honours)
 {
 	struct span honoured = json_get(honours->params, "notifications");
@@ -208,20 +208,20 @@ server_tell_lists(struct server *e, struct server_order *o,
 
 	for (i = 0; i < ERA_FAMILIES; i++)
 		if (span_is(json_get(honoured, era_families[i].wish), "true"))
-			tell_change(e, o, era_families[i].changed, no_span);
+			tell_change(s, o, era_families[i].changed, no_span);
 }
 
 void
-server_tell_resource(struct server *e, struct server_order *o, struct span uri)
+server_tell_resource(struct server *s, struct server_order *o, struct span uri)
 {
-	tell_change(e, o, "notifications/resources/updated", uri);
+	tell_change(s, o, "notifications/resources/updated", uri);
 }
 
 /* --- a server of another era --- */
 
 void
-server_tell_gone(struct server *e, struct server_order *o)
+server_tell_gone(struct server *s, struct server_order *o)
 {
-	server_belief_listen_doubt(e);
-	server_order_tell_gone(e, o, false);
+	server_belief_listen_doubt(s);
+	server_order_tell_gone(s, o, false);
 }

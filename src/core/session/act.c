@@ -116,9 +116,9 @@ session_write(struct session *s, struct frame *f)
 }
 
 void
-session_pass(struct session *s, struct frame *f, const struct attempt *l)
+session_pass(struct session *s, struct frame *f, const struct attempt *a)
 {
-	struct frame *related = l->call != NULL ? l->call->frame : NULL;
+	struct frame *related = a->call != NULL ? a->call->frame : NULL;
 
 	if (is_change(f)) {
 		keep_change(s, f, related);
@@ -140,97 +140,97 @@ has_rested(const struct session *s, const struct generation *g)
 }
 
 void
-session_start(struct session *s, struct attempt *l)
+session_start(struct session *s, struct attempt *a)
 {
-	l->live = true;
-	l->start_at = ALARM_NEVER;
-	l->out_at = s->ping.active_at = s->now;
-	if (l->kind == ATTEMPT_CALL) {
-		l->rested = has_rested(s, l->generation);
-		if (l->call != NULL)
-			l->call->ran_in = l->generation->number;
+	a->live = true;
+	a->start_at = ALARM_NEVER;
+	a->out_at = s->ping.active_at = s->now;
+	if (a->kind == ATTEMPT_CALL) {
+		a->rested = has_rested(s, a->generation);
+		if (a->call != NULL)
+			a->call->ran_in = a->generation->number;
 		/* Resuming a stream is not a sign that its call is alive, but
 		 * has a time of its own. */
-		if (l->last_event_id.n == 0) {
+		if (a->last_event_id.n == 0) {
 			s->listen.hurry |= s->listen.broke;
-			l->event_at = s->now;
-			l->silent_at = s->now + BOUND_SILENT_MS;
-		} else if (l->resumed_at == 0) {
-			l->resumed_at = s->now;
-			l->silent_at = s->now + BOUND_SILENT_MS;
+			a->event_at = s->now;
+			a->silent_at = s->now + BOUND_SILENT_MS;
+		} else if (a->resumed_at == 0) {
+			a->resumed_at = s->now;
+			a->silent_at = s->now + BOUND_SILENT_MS;
 		}
-		alarm_note(&s->alarms, l->silent_at);
-	} else if (l->kind == ATTEMPT_OPEN) {
-		l->silent_at = s->now + BOUND_HEDGE_MS;
-		alarm_note(&s->alarms, l->silent_at);
-	} else if (l->kind == ATTEMPT_RESTORE) {
-		session_abort_in(s, l, BOUND_RESTORE_MS);
-	} else if (l->kind == ATTEMPT_ONE_WAY &&
-	    l->body->kind == FRAME_NOTIFICATION) {
+		alarm_note(&s->alarms, a->silent_at);
+	} else if (a->kind == ATTEMPT_OPEN) {
+		a->silent_at = s->now + BOUND_HEDGE_MS;
+		alarm_note(&s->alarms, a->silent_at);
+	} else if (a->kind == ATTEMPT_RESTORE) {
+		session_abort_in(s, a, BOUND_RESTORE_MS);
+	} else if (a->kind == ATTEMPT_ONE_WAY &&
+	    a->body->kind == FRAME_NOTIFICATION) {
 		/* Answers get no limit here: one may be large and slow to
 		 * send. */
-		session_abort_in(s, l, BOUND_NOTIFICATION_MS);
+		session_abort_in(s, a, BOUND_NOTIFICATION_MS);
 	}
 	events_add(&s->events,
-	    &(struct event){ .kind = ACTION_SEND, .ticket = l->ticket });
+	    &(struct event){ .kind = ACTION_SEND, .ticket = a->ticket });
 }
 
 void
-session_abort(struct session *s, struct attempt *l)
+session_abort(struct session *s, struct attempt *a)
 {
-	l->abort_at = ALARM_NEVER;
-	if (l->live && l->ticket == s->over)
+	a->abort_at = ALARM_NEVER;
+	if (a->live && a->ticket == s->over)
 		return;
-	if (l->live)
+	if (a->live)
 		events_add(&s->events,
 		    &(struct event){
-			.kind = ACTION_ABORT, .ticket = l->ticket });
+			.kind = ACTION_ABORT, .ticket = a->ticket });
 	else
-		calls_attempt_drop(&s->calls, l);
+		calls_attempt_drop(&s->calls, a);
 }
 
 bool
-session_may_open(const struct attempt *l)
+session_may_open(const struct attempt *a)
 {
-	return l->kind == ATTEMPT_OPEN && l->live &&
-	    l->generation->session == NULL && l->generation->version == NULL;
+	return a->kind == ATTEMPT_OPEN && a->live &&
+	    a->generation->session == NULL && a->generation->version == NULL;
 }
 
 struct attempt *
-session_again(struct session *s, struct attempt *l, int64_t wait)
+session_again(struct session *s, struct attempt *a, int64_t wait)
 {
-	struct call *c = l->call;
+	struct call *c = a->call;
 	struct attempt *again;
 
-	l->call = NULL;
+	a->call = NULL;
 	if (c != NULL) {
 		c->attempt = NULL;
 		keep_frame(&c->refusal, NULL);
 	}
-	again = calls_attempt(&s->calls, l->kind, c, l->body, l->generation);
-	again->tries = l->tries + 1;
-	again->window_end = l->window_end;
-	again->fresh = l->fresh;
-	again->away = l->away;
-	again->spoke = l->spoke;
-	again->list = l->list;
-	again->control = l->control;
-	again->resumes = l->resumes;
-	again->in_vain = l->in_vain;
-	again->resumed_at = l->resumed_at;
-	again->retry_ms = l->retry_ms;
-	again->origin = l->origin;
-	again->asker = l->asker;
+	again = calls_attempt(&s->calls, a->kind, c, a->body, a->generation);
+	again->tries = a->tries + 1;
+	again->window_end = a->window_end;
+	again->fresh = a->fresh;
+	again->away = a->away;
+	again->spoke = a->spoke;
+	again->list = a->list;
+	again->control = a->control;
+	again->resumes = a->resumes;
+	again->in_vain = a->in_vain;
+	again->resumed_at = a->resumed_at;
+	again->retry_ms = a->retry_ms;
+	again->origin = a->origin;
+	again->asker = a->asker;
 	/* A resumed stream inherits how long its call has been silent. */
-	if (l->last_event_id.n > 0) {
-		again->event_at = l->event_at;
-		again->silent_at = l->silent_at;
-		again->silences = l->silences;
-		again->dead_at = l->dead_at;
+	if (a->last_event_id.n > 0) {
+		again->event_at = a->event_at;
+		again->silent_at = a->silent_at;
+		again->silences = a->silences;
+		again->dead_at = a->dead_at;
 	}
-	buf_addspan(&again->last_event_id, buf_span(&l->last_event_id));
+	buf_addspan(&again->last_event_id, buf_span(&a->last_event_id));
 	session_start_in(s, again, wait);
-	calls_attempt_drop(&s->calls, l);
+	calls_attempt_drop(&s->calls, a);
 	return again;
 }
 
@@ -257,7 +257,7 @@ session_is_fragile(const struct session *s, const struct generation *g)
 bool
 session_delete(struct session *s, struct generation *g)
 {
-	struct attempt *l;
+	struct attempt *a;
 
 	if (g != s->generation && session_same_id(g, s->generation))
 		return false;
@@ -270,10 +270,10 @@ session_delete(struct session *s, struct generation *g)
 			session_save(s, NULL);
 		return false;
 	}
-	l = calls_attempt(&s->calls, ATTEMPT_DELETE, NULL, NULL, g);
+	a = calls_attempt(&s->calls, ATTEMPT_DELETE, NULL, NULL, g);
 	g->ended = true;
-	session_abort_in(s, l, BOUND_DELETE_MS);
-	session_start(s, l);
+	session_abort_in(s, a, BOUND_DELETE_MS);
+	session_start(s, a);
 	return true;
 }
 
@@ -299,10 +299,10 @@ session_own_attempt(struct session *s, enum attempt_kind kind,
     const char *method, struct span params, struct generation *g)
 {
 	struct frame *body = session_own_request(s, method, params);
-	struct attempt *l = calls_attempt(&s->calls, kind, NULL, body, g);
+	struct attempt *a = calls_attempt(&s->calls, kind, NULL, body, g);
 
 	frame_unref(body);
-	return l;
+	return a;
 }
 
 struct frame *
@@ -386,12 +386,12 @@ session_exit(struct session *s)
 /* Only a request of the client may open a browser; background work must
  * not. */
 static bool
-is_for_client(const struct session *s, const struct attempt *l)
+is_for_client(const struct session *s, const struct attempt *a)
 {
 	const struct call *c;
 
-	if (l->kind != ATTEMPT_OPEN || l->call != NULL)
-		return l->call != NULL;
+	if (a->kind != ATTEMPT_OPEN || a->call != NULL)
+		return a->call != NULL;
 	for (c = s->calls.first; c != NULL; c = c->next)
 		if (c->state == CALL_HELD || c->state == CALL_REFUSED)
 			return true;
@@ -400,7 +400,7 @@ is_for_client(const struct session *s, const struct attempt *l)
 
 /* Says in a word what the attempt is for. */
 static const char *
-purpose(const struct session *s, const struct attempt *l)
+purpose(const struct session *s, const struct attempt *a)
 {
 	static const char *const names[] = {
 		[ATTEMPT_CALL] = "call",
@@ -416,75 +416,75 @@ purpose(const struct session *s, const struct attempt *l)
 		[ATTEMPT_RESTORE] = "restore",
 		[ATTEMPT_DELETE] = "delete",
 	};
-	const struct call *c = l->call;
+	const struct call *c = a->call;
 
-	if (l->kind == ATTEMPT_OPEN &&
-	    (l->unasked || s->phase == PHASE_RENEWING))
+	if (a->kind == ATTEMPT_OPEN &&
+	    (a->unasked || s->phase == PHASE_RENEWING))
 		return "renewal";
-	if (l->kind != ATTEMPT_CALL)
-		return names[l->kind];
-	if (l->last_event_id.n > 0)
+	if (a->kind != ATTEMPT_CALL)
+		return names[a->kind];
+	if (a->last_event_id.n > 0)
 		return "resume";
-	if (c != NULL && c->replayed == l->generation->number)
+	if (c != NULL && c->replayed == a->generation->number)
 		return "replay";
 	if (c != NULL && c->repeated)
 		return "repeat";
-	return l->tries > 0 || (c != NULL && c->flaps > 0) ? "again" : "call";
+	return a->tries > 0 || (c != NULL && c->flaps > 0) ? "again" : "call";
 }
 
 static void
-fill_order(struct session *s, struct order *out, const struct attempt *l)
+fill_order(struct session *s, struct order *out, const struct attempt *a)
 {
 	struct mirrored *k = &s->mirrored;
 
-	out->ticket = l->ticket;
-	out->body = l->body;
-	out->interactive = is_for_client(s, l);
-	if (l->kind == ATTEMPT_DELETE)
+	out->ticket = a->ticket;
+	out->body = a->body;
+	out->interactive = is_for_client(s, a);
+	if (a->kind == ATTEMPT_DELETE)
 		out->verb = VERB_DELETE;
-	else if (l->kind == ATTEMPT_LISTEN || l->last_event_id.n > 0)
+	else if (a->kind == ATTEMPT_LISTEN || a->last_event_id.n > 0)
 		out->verb = VERB_GET;
 	else
 		out->verb = VERB_POST;
-	out->last_event_id = buf_span(&l->last_event_id);
-	out->listen = l->kind == ATTEMPT_LISTEN;
-	out->control = l->kind != ATTEMPT_CALL && l->kind != ATTEMPT_LISTEN;
-	out->fresh = l->fresh;
-	out->why = purpose(s, l);
-	out->generation = l->generation->number;
+	out->last_event_id = buf_span(&a->last_event_id);
+	out->listen = a->kind == ATTEMPT_LISTEN;
+	out->control = a->kind != ATTEMPT_CALL && a->kind != ATTEMPT_LISTEN;
+	out->fresh = a->fresh;
+	out->why = purpose(s, a);
+	out->generation = a->generation->number;
 	if (k->wanted && out->verb == VERB_POST &&
-	    (l->kind == ATTEMPT_CALL || l->kind == ATTEMPT_MIRROR)) {
+	    (a->kind == ATTEMPT_CALL || a->kind == ATTEMPT_MIRROR)) {
 		headers_free(&k->headers);
-		mirror_headers(k->mirror, l->body, false, &k->headers);
+		mirror_headers(k->mirror, a->body, false, &k->headers);
 		out->mirrored = &k->headers;
 	}
-	if (l->kind == ATTEMPT_OPEN) {
+	if (a->kind == ATTEMPT_OPEN) {
 		out->discovered = k->discovered;
 		return;
 	}
 	out->wary = session_flaps(s);
-	out->session = span_of(l->generation->session);
-	out->version = span_of(l->generation->version);
+	out->session = span_of(a->generation->session);
+	out->version = span_of(a->generation->version);
 }
 
 bool
 session_next(struct session *s, struct event *out)
 {
 	struct order *order = &s->events.order;
-	struct attempt *l;
+	struct attempt *a;
 
 	while (events_next(&s->events, out)) {
 		if (out->kind != ACTION_SEND)
 			return true;
 		/* The same step may have dropped this attempt again: then there
 		 * is nothing to send. */
-		l = calls_attempt_find(&s->calls, out->ticket);
-		if (l == NULL)
+		a = calls_attempt_find(&s->calls, out->ticket);
+		if (a == NULL)
 			continue;
 		*order = (struct order){ 0 };
-		fill_order(s, order, l);
+		fill_order(s, order, a);
 		out->order = order;
-		out->related = l->call != NULL ? l->call->frame : NULL;
+		out->related = a->call != NULL ? a->call->frame : NULL;
 		return true;
 	}
 	return false;
@@ -493,29 +493,29 @@ session_next(struct session *s, struct event *out)
 /* --- phases and time --- */
 
 void
-session_start_in(struct session *s, struct attempt *l, int64_t ms)
+session_start_in(struct session *s, struct attempt *a, int64_t ms)
 {
-	l->start_at = s->now + ms;
-	alarm_note(&s->alarms, l->start_at);
+	a->start_at = s->now + ms;
+	alarm_note(&s->alarms, a->start_at);
 }
 
 void
-session_abort_in(struct session *s, struct attempt *l, int64_t ms)
+session_abort_in(struct session *s, struct attempt *a, int64_t ms)
 {
-	l->abort_at = s->now + ms;
-	alarm_note(&s->alarms, l->abort_at);
+	a->abort_at = s->now + ms;
+	alarm_note(&s->alarms, a->abort_at);
 }
 
 void
-session_linger(struct session *s, struct attempt *l)
+session_linger(struct session *s, struct attempt *a)
 {
-	struct attempt *other, *oldest = l;
+	struct attempt *other, *oldest = a;
 	size_t n = 0;
 
-	if (l->ticket == s->over)
+	if (a->ticket == s->over)
 		return; /* it ends in this step */
-	session_abort_in(s, l, BOUND_LINGER_MS);
-	l->lingers = true;
+	session_abort_in(s, a, BOUND_LINGER_MS);
+	a->lingers = true;
 	for (other = s->calls.attempts; other != NULL; other = other->next) {
 		if (!other->lingers || other->abort_at == ALARM_NEVER)
 			continue;

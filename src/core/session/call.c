@@ -112,18 +112,18 @@ withdraw_questions(struct session *s, const struct call *c)
 void
 session_detach(struct session *s, struct call *c)
 {
-	struct attempt *l = c->attempt;
+	struct attempt *a = c->attempt;
 
-	if (l == NULL)
+	if (a == NULL)
 		return;
 	if (c->state != CALL_ACCEPTED)
 		withdraw_questions(s, c);
 	c->attempt = NULL;
-	l->call = NULL;
-	if (!l->live || l->waits_for_user)
-		session_abort(s, l);
+	a->call = NULL;
+	if (!a->live || a->waits_for_user)
+		session_abort(s, a);
 	else
-		session_linger(s, l);
+		session_linger(s, a);
 }
 
 /* The bit of the method in generation.worked. */
@@ -147,12 +147,12 @@ session_note_worked(const struct call *c, struct generation *g)
 
 bool
 session_lacks_id(struct generation *g, const struct call *c,
-    const struct attempt *l, const struct facts *f)
+    const struct attempt *a, const struct facts *f)
 {
 	uint64_t bit = method_bit(c);
 	bool was_named;
 
-	if (g->session == NULL || l != c->attempt || l->last_event_id.n > 0)
+	if (g->session == NULL || a != c->attempt || a->last_event_id.n > 0)
 		return false;
 	if (f->media == MEDIA_SSE)
 		bit = bit << 32 | bit >> 32;
@@ -178,11 +178,11 @@ session_add_history(const struct session *s, const struct call *c,
 }
 
 struct ruling
-session_ruling(const struct session *s, const struct attempt *l,
+session_ruling(const struct session *s, const struct attempt *a,
     const struct facts *f)
 {
-	return l->said.rule != NULL && f->ending == ENDING_COMPLETE ?
-	    l->said :
+	return a->said.rule != NULL && f->ending == ENDING_COMPLETE ?
+	    a->said :
 	    verdict_bare(f, &s->config.rules);
 }
 
@@ -229,19 +229,19 @@ session_is_token_over(const struct session *s, struct span token)
 static void
 call_forget(struct session *s, struct call *c)
 {
-	struct attempt *l = c->attempt;
+	struct attempt *a = c->attempt;
 
 	note_token(s, c);
 	withdraw_questions(s, c);
 	session_unhold(s, c);
 	session_call_state(s, c, CALL_HELD);
 	calls_drop(&s->calls, c);
-	if (l == NULL)
+	if (a == NULL)
 		return;
-	if (!l->live || l->waits_for_user)
-		session_abort(s, l); /* the request must not go out any more */
+	if (!a->live || a->waits_for_user)
+		session_abort(s, a); /* the request must not go out any more */
 	else
-		session_linger(s, l);
+		session_linger(s, a);
 }
 
 static struct frame *

@@ -112,11 +112,11 @@ calls_origin(const struct call *c)
 bool
 calls_resumed_since(const struct calls *t, int64_t since)
 {
-	const struct attempt *l;
+	const struct attempt *a;
 
-	for (l = t->attempts; l != NULL; l = l->next)
-		if (l->kind == ATTEMPT_CALL && l->live &&
-		    l->last_event_id.n > 0 && l->out_at >= since)
+	for (a = t->attempts; a != NULL; a = a->next)
+		if (a->kind == ATTEMPT_CALL && a->live &&
+		    a->last_event_id.n > 0 && a->out_at >= since)
 			return true;
 	return false;
 }
@@ -150,9 +150,9 @@ calls_find_sent(const struct calls *t, struct span id)
 
 /* The counter that counts this attempt, which is ATTEMPT_ONE_WAY. */
 static size_t *
-note_counter(struct calls *t, const struct attempt *l)
+note_counter(struct calls *t, const struct attempt *a)
 {
-	return l->body == NULL || l->body->kind == FRAME_NOTIFICATION ?
+	return a->body == NULL || a->body->kind == FRAME_NOTIFICATION ?
 	    &t->n_notifications :
 	    &t->n_answers;
 }
@@ -161,30 +161,30 @@ struct attempt *
 calls_attempt(struct calls *t, enum attempt_kind kind, struct call *c,
     struct frame *body, struct generation *g)
 {
-	struct attempt *l = xcalloc(1, sizeof *l);
+	struct attempt *a = xcalloc(1, sizeof *a);
 
-	l->ticket = l->origin = t->next_ticket++;
-	l->kind = kind;
-	l->retry_ms = -1;
-	l->silent_at = l->dead_at = l->window_end = ALARM_NEVER;
-	l->start_at = l->abort_at = ALARM_NEVER;
-	l->call = c;
-	l->body = body == NULL ? NULL : frame_ref(body);
-	l->generation = generation_ref(g);
+	a->ticket = a->origin = t->next_ticket++;
+	a->kind = kind;
+	a->retry_ms = -1;
+	a->silent_at = a->dead_at = a->window_end = ALARM_NEVER;
+	a->start_at = a->abort_at = ALARM_NEVER;
+	a->call = c;
+	a->body = body == NULL ? NULL : frame_ref(body);
+	a->generation = generation_ref(g);
 	if (c != NULL) {
 		if (c->attempt != NULL)
 			c->attempt->call = NULL;
-		c->attempt = l;
+		c->attempt = a;
 	}
-	l->next = t->attempts;
+	a->next = t->attempts;
 	if (t->attempts != NULL)
-		t->attempts->prev = l;
-	t->attempts = l;
-	hash_add(&t->by_ticket, &l->by_ticket, l->ticket);
+		t->attempts->prev = a;
+	t->attempts = a;
+	hash_add(&t->by_ticket, &a->by_ticket, a->ticket);
 	t->n_attempts++;
 	if (kind == ATTEMPT_ONE_WAY)
-		++*note_counter(t, l);
-	return l;
+		++*note_counter(t, a);
+	return a;
 }
 
 struct attempt *
@@ -196,31 +196,31 @@ calls_attempt_find(const struct calls *t, uint64_t ticket)
 }
 
 void
-calls_attempt_drop(struct calls *t, struct attempt *l)
+calls_attempt_drop(struct calls *t, struct attempt *a)
 {
-	hash_remove(&t->by_ticket, &l->by_ticket);
-	if (l->prev != NULL)
-		l->prev->next = l->next;
+	hash_remove(&t->by_ticket, &a->by_ticket);
+	if (a->prev != NULL)
+		a->prev->next = a->next;
 	else
-		t->attempts = l->next;
-	if (l->next != NULL)
-		l->next->prev = l->prev;
+		t->attempts = a->next;
+	if (a->next != NULL)
+		a->next->prev = a->prev;
 	t->n_attempts--;
-	if (l->kind == ATTEMPT_ONE_WAY)
-		--*note_counter(t, l);
-	if (l->call != NULL)
-		l->call->attempt = NULL;
-	l->call = NULL;
-	l->live = false;
-	l->dropped = true;
-	l->next_dropped = t->dropped;
-	t->dropped = l;
+	if (a->kind == ATTEMPT_ONE_WAY)
+		--*note_counter(t, a);
+	if (a->call != NULL)
+		a->call->attempt = NULL;
+	a->call = NULL;
+	a->live = false;
+	a->dropped = true;
+	a->next_dropped = t->dropped;
+	t->dropped = a;
 }
 
 struct attempt *
-calls_attempt_next(const struct attempt *l)
+calls_attempt_next(const struct attempt *a)
 {
-	struct attempt *next = l->next;
+	struct attempt *next = a->next;
 
 	while (next != NULL && next->dropped)
 		next = next->next;
@@ -230,15 +230,15 @@ calls_attempt_next(const struct attempt *l)
 void
 calls_reap(struct calls *t)
 {
-	struct attempt *l;
+	struct attempt *a;
 
-	while ((l = t->dropped) != NULL) {
-		t->dropped = l->next_dropped;
-		frame_unref(l->body);
-		buf_free(&l->last_event_id);
-		facts_free(l->unauthorized);
-		generation_unref(l->generation);
-		free(l);
+	while ((a = t->dropped) != NULL) {
+		t->dropped = a->next_dropped;
+		frame_unref(a->body);
+		buf_free(&a->last_event_id);
+		facts_free(a->unauthorized);
+		generation_unref(a->generation);
+		free(a);
 	}
 }
 

@@ -285,14 +285,14 @@ void calls_drop(struct calls *t, struct call *c);
 struct attempt *calls_attempt(struct calls *t, enum attempt_kind kind,
     struct call *c, struct frame *body, struct generation *g);
 struct attempt *calls_attempt_find(const struct calls *t, uint64_t ticket);
-/* The attempt after l in t->attempts. l may have been dropped meanwhile. */
-struct attempt *calls_attempt_next(const struct attempt *l);
+/* The attempt after a in t->attempts. a may have been dropped meanwhile. */
+struct attempt *calls_attempt_next(const struct attempt *a);
 /* Is the stream of a call being resumed, by a GET that went out at this time or
  * later? */
 bool calls_resumed_since(const struct calls *t, int64_t since);
 /* Takes an attempt out of the table. Its memory stays until calls_reap, so that
  * a walk over the attempts may drop any of them. */
-void calls_attempt_drop(struct calls *t, struct attempt *l);
+void calls_attempt_drop(struct calls *t, struct attempt *a);
 void calls_reap(struct calls *t);
 
 /* Does its method say that this request may be repeated although it may have

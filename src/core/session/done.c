@@ -11,34 +11,34 @@
 /* Does a try in wait ms fall into the retry window of the attempt, which begins
  * with its first try? */
 static bool
-may_retry(struct session *s, struct attempt *l, int64_t wait)
+may_retry(struct session *s, struct attempt *a, int64_t wait)
 {
-	if (l->window_end == ALARM_NEVER)
-		l->window_end = s->now + s->config.retry_window_ms;
-	return s->now + wait <= l->window_end;
+	if (a->window_end == ALARM_NEVER)
+		a->window_end = s->now + s->config.retry_window_ms;
+	return s->now + wait <= a->window_end;
 }
 
 /* How long the call waited for its place among --max-inflight. */
 static int64_t
-was_queued(const struct session *s, const struct attempt *l)
+was_queued(const struct session *s, const struct attempt *a)
 {
-	const struct call *c = l->call;
+	const struct call *c = a->call;
 	int64_t since;
 
-	if (l->kind != ATTEMPT_CALL || c == NULL || c->repeated)
+	if (a->kind != ATTEMPT_CALL || c == NULL || c->repeated)
 		return 0;
 	since = c->waits_since > s->gate_at ? c->waits_since : s->gate_at;
-	return l->out_at > since ? l->out_at - since : 0;
+	return a->out_at > since ? a->out_at - since : 0;
 }
 
 /* Says what is waited for, and how long. A wait that lasts is a warning, now and
  * then. */
 static void
-note_wait(struct session *s, const struct attempt *l, struct span why,
+note_wait(struct session *s, const struct attempt *a, struct span why,
     int64_t until, int64_t wait)
 {
 	enum { LASTS = 2 };
-	bool lasts = l->tries >= LASTS &&
+	bool lasts = a->tries >= LASTS &&
 	    session_may_say(s, &s->say.waits_at, BOUND_WARNING_MS);
 
 	session_log(s, lasts ? LEVEL_WARN : LEVEL_INFO,
@@ -51,19 +51,19 @@ note_wait(struct session *s, const struct attempt *l, struct span why,
 /* Makes the attempt again if the retry window is still open; otherwise returns
  * false. */
 static bool
-retry_unsent(struct session *s, struct attempt *l, const struct facts *f)
+retry_unsent(struct session *s, struct attempt *a, const struct facts *f)
 {
-	int64_t wait = backoff_retry(l->tries, s->random);
+	int64_t wait = backoff_retry(a->tries, s->random);
 
-	if (l->window_end == ALARM_NEVER)
-		l->window_end = s->now + s->config.retry_window_ms -
-		    was_queued(s, l);
-	if (s->now >= l->window_end)
+	if (a->window_end == ALARM_NEVER)
+		a->window_end = s->now + s->config.retry_window_ms -
+		    was_queued(s, a);
+	if (s->now >= a->window_end)
 		return false;
-	if (wait > l->window_end - s->now)
-		wait = l->window_end - s->now;
-	note_wait(s, l, fault_why(f), l->window_end, wait);
-	session_again(s, l, wait);
+	if (wait > a->window_end - s->now)
+		wait = a->window_end - s->now;
+	note_wait(s, a, fault_why(f), a->window_end, wait);
+	session_again(s, a, wait);
 	return true;
 }
 
@@ -71,56 +71,56 @@ retry_unsent(struct session *s, struct attempt *l, const struct facts *f)
  * window allows? It may have arrived. A one-way message does no harm if it
  * arrives twice. */
 static bool
-may_do_twice(const struct session *s, const struct attempt *l)
+may_do_twice(const struct session *s, const struct attempt *a)
 {
-	const struct call *c = l->call;
+	const struct call *c = a->call;
 
 	return c == NULL ||
 	    (s->config.replay == REPLAY_SAFE &&
 		(session_is_safe(s, c) || session_awaits_tools(s, c)) &&
-		!c->asked && !c->progress.any && l->last_event_id.n == 0);
+		!c->asked && !c->progress.any && a->last_event_id.n == 0);
 }
 
 /* The next attempt of the call is a repeat. Its window began with the first
  * one, in whatever session that was, and it has an id of its own, because the
  * server may still run the request before. */
 static void
-note_repeat(struct session *s, struct call *c, struct attempt *l)
+note_repeat(struct session *s, struct call *c, struct attempt *a)
 {
 	c->repeated = true;
-	c->away_until = l->window_end;
+	c->away_until = a->window_end;
 	calls_send_as(&s->calls, c, session_with_own_id(s, c->frame));
-	keep_frame(&l->body, frame_ref(c->sent));
+	keep_frame(&a->body, frame_ref(c->sent));
 }
 
 /* Makes the attempt again after a 429 or a gateway's status, if the retry window
  * is still open. A tool may have passed either on. A limit of requests takes
  * seconds to forget the last ones. */
 static bool
-retry_refused(struct session *s, struct attempt *l, const struct facts *f)
+retry_refused(struct session *s, struct attempt *a, const struct facts *f)
 {
 	enum { SECOND = 2 }; /* the try whose wait is one */
 	bool busy = (f->status == 429 || f->status == 503) &&
 	    f->retry_after_ms < 0;
-	int64_t wait = backoff_retry(l->tries + (busy ? SECOND : 0), s->random);
+	int64_t wait = backoff_retry(a->tries + (busy ? SECOND : 0), s->random);
 	char status[sizeof "-2147483648"];
-	struct call *c = l->call;
+	struct call *c = a->call;
 
 	if (s->config.replay == REPLAY_NEVER ||
-	    f->retry_after_ms > BOUND_RETRY_AFTER_MS || !may_do_twice(s, l))
+	    f->retry_after_ms > BOUND_RETRY_AFTER_MS || !may_do_twice(s, a))
 		return false;
 	/* "Retry-After: 0" still gets the back-off. */
 	if (wait < f->retry_after_ms)
 		wait = f->retry_after_ms;
 	if (c != NULL && c->away_until != ALARM_NEVER)
-		l->window_end = c->away_until;
-	if (!may_retry(s, l, wait))
+		a->window_end = c->away_until;
+	if (!may_retry(s, a, wait))
 		return false;
 	(void)snprintf(status, sizeof status, "%d", f->status);
-	note_wait(s, l, span_of(status), l->window_end, wait);
+	note_wait(s, a, span_of(status), a->window_end, wait);
 	if (c != NULL)
-		note_repeat(s, c, l);
-	session_again(s, l, wait)->status = f->status;
+		note_repeat(s, c, a);
+	session_again(s, a, wait)->status = f->status;
 	return true;
 }
 
@@ -144,7 +144,7 @@ accept_202(struct session *s, struct call *c, const struct facts *f)
 /* Did the exchange end after the server may have begun to run the call? That is
  * a cut, a stream that just ends, or a gateway that lost its server. */
 static bool
-may_repeat(const struct attempt *l, const struct facts *f)
+may_repeat(const struct attempt *a, const struct facts *f)
 {
 	if (f->too_large || !f->sent)
 		return false;
@@ -153,12 +153,12 @@ may_repeat(const struct attempt *l, const struct facts *f)
 		return true;
 	if (f->ending != ENDING_COMPLETE)
 		return false;
-	return l->last_event_id.n > 0 ||
+	return a->last_event_id.n > 0 ||
 	    (verdict_2xx(f) && f->status != 202 && f->media == MEDIA_SSE);
 }
 
 static void
-call_failed(struct session *s, struct call *c, struct attempt *l,
+call_failed(struct session *s, struct call *c, struct attempt *a,
     const struct facts *f)
 {
 	bool again = c->repeated || c->flaps > 0;
@@ -167,7 +167,7 @@ call_failed(struct session *s, struct call *c, struct attempt *l,
 		session_detach(s, c);
 		return;
 	}
-	if (may_repeat(l, f)) {
+	if (may_repeat(a, f)) {
 		/* The wait is for a server that goes down: it accepts
 		 * connections for a moment longer. */
 		if (session_repeat(s, c, backoff_retry(0, s->random)))
@@ -180,110 +180,110 @@ call_failed(struct session *s, struct call *c, struct attempt *l,
 	if (again && !f->sent)
 		session_fail(s, c, session_cut_off(s, c, f));
 	else if (c->refusal != NULL && f->status != 401 && !again &&
-	    l->last_event_id.n == 0)
+	    a->last_event_id.n == 0)
 		session_answer(s, c, c->refusal);
 	else
-		session_fail(s, c, session_own_error(s, c, l, f));
+		session_fail(s, c, session_own_error(s, c, a, f));
 }
 
 static void
-call_done(struct session *s, struct attempt *l, const struct facts *f)
+call_done(struct session *s, struct attempt *a, const struct facts *f)
 {
-	struct call *c = l->call;
+	struct call *c = a->call;
 	struct ruling r;
 
-	l->live = false;
+	a->live = false;
 	if (c == NULL) {
-		calls_attempt_drop(&s->calls, l);
+		calls_attempt_drop(&s->calls, a);
 		return;
 	}
 	if (c->cancelled) {
 		session_fail(s, c, NULL);
 		return;
 	}
-	r = session_judge_end(s, l, f);
-	if ((verdict_2xx(f) || l->last_event_id.n > 0) &&
-	    session_resume(s, l, f, r))
+	r = session_judge_end(s, a, f);
+	if ((verdict_2xx(f) || a->last_event_id.n > 0) &&
+	    session_resume(s, a, f, r))
 		return;
-	if (session_judge(s, c, l, f, NULL))
+	if (session_judge(s, c, a, f, NULL))
 		return;
 	if (r.verdict == VERDICT_RETRY &&
-	    (!f->sent ? retry_unsent(s, l, f) : retry_refused(s, l, f)))
+	    (!f->sent ? retry_unsent(s, a, f) : retry_refused(s, a, f)))
 		return;
-	call_failed(s, c, l, f);
+	call_failed(s, c, a, f);
 }
 
 /* Drops a one-way message that the server did not take. */
 static void
-one_way_refused(struct session *s, struct attempt *l, const struct facts *f,
+one_way_refused(struct session *s, struct attempt *a, const struct facts *f,
     struct ruling r)
 {
-	bool current = l->generation == s->generation;
+	bool current = a->generation == s->generation;
 
 	if (current && session_is_lost(r)) {
 		session_log(s, LEVEL_WARN,
 		    "%s forgot the session: %s was not delivered",
-		    s->config.host, session_one_way_name(l));
-		session_undelivered(s, l->asker, NULL);
-		session_one_way_lost(s, l);
+		    s->config.host, session_one_way_name(a));
+		session_undelivered(s, a->asker, NULL);
+		session_one_way_lost(s, a);
 	} else {
 		session_log(s, LEVEL_WARN, "%s did not accept %s (%d)",
-		    s->config.host, session_one_way_name(l), f->status);
-		session_undelivered(s, l->asker, current ? f : NULL);
+		    s->config.host, session_one_way_name(a), f->status);
+		session_undelivered(s, a->asker, current ? f : NULL);
 	}
-	calls_attempt_drop(&s->calls, l);
+	calls_attempt_drop(&s->calls, a);
 }
 
 /* How often a one-way message that was refused is tried on other connections,
  * because another replica may know the session. One does if the call that the
  * message answers still runs. */
 static unsigned
-tries_elsewhere(const struct session *s, const struct attempt *l)
+tries_elsewhere(const struct session *s, const struct attempt *a)
 {
-	const struct call *c = session_asking(s, l->asker);
+	const struct call *c = session_asking(s, a->asker);
 
 	if (c != NULL && c->attempt != NULL && c->attempt->live)
 		return BOUND_FLAPS;
 	if (!session_flaps(s))
 		return 0;
-	return l->body == s->handshake.ready ? 1 : BOUND_FLAPS;
+	return a->body == s->handshake.ready ? 1 : BOUND_FLAPS;
 }
 
 /* ATTEMPT_ONE_WAY: a notification or an answer of the client. */
 static void
-one_way_done(struct session *s, struct attempt *l, const struct facts *f)
+one_way_done(struct session *s, struct attempt *a, const struct facts *f)
 {
-	bool current = l->generation == s->generation;
-	struct ruling r = session_ruling(s, l, f);
+	bool current = a->generation == s->generation;
+	struct ruling r = session_ruling(s, a, f);
 
-	l->live = false;
+	a->live = false;
 	if (verdict_2xx(f) && !f->session_ended && !is_refusal(r)) {
-		calls_attempt_drop(&s->calls, l);
+		calls_attempt_drop(&s->calls, a);
 		return;
 	}
 	if (current && r.verdict == VERDICT_RETRY &&
-	    (f->sent ? retry_refused(s, l, f) : retry_unsent(s, l, f)))
+	    (f->sent ? retry_refused(s, a, f) : retry_unsent(s, a, f)))
 		return;
-	if (current && is_refusal(r) && l->tries < tries_elsewhere(s, l)) {
-		session_again(s, l, session_flap_wait(l->tries + 1))
+	if (current && is_refusal(r) && a->tries < tries_elsewhere(s, a)) {
+		session_again(s, a, session_flap_wait(a->tries + 1))
 		    ->fresh = true;
 		return;
 	}
 	if (current && r.verdict == VERDICT_SUSPECT) {
-		l->suspect = true;
-		l->status = f->status;
-		l->ping_from = session_ping(s,
+		a->suspect = true;
+		a->status = f->status;
+		a->ping_from = session_ping(s,
 		    "a notification or an answer was refused");
 		return;
 	}
-	one_way_refused(s, l, f, r);
+	one_way_refused(s, a, f, r);
 }
 
 /* Sends initialized again, at most BOUND_READY_AGAIN times in a session: behind
  * a load balancer, another replica may know the session. Returns false if that
  * is too often, or takes longer than the calls that wait may spend. */
 static bool
-ready_again(struct session *s, struct attempt *l, const struct facts *f)
+ready_again(struct session *s, struct attempt *a, const struct facts *f)
 {
 	struct generation *g = s->generation;
 	int64_t wait = session_flap_wait(g->initialized_again + 1);
@@ -294,7 +294,7 @@ ready_again(struct session *s, struct attempt *l, const struct facts *f)
 	    s->now + wait >= s->alarms.at[ALARM_PHASE])
 		return false;
 	g->initialized_again++;
-	session_again(s, l, wait)->fresh = true;
+	session_again(s, a, wait)->fresh = true;
 	return true;
 }
 
@@ -303,9 +303,9 @@ ready_again(struct session *s, struct attempt *l, const struct facts *f)
  * calls that wait are sent all the same: what becomes of them tells whether the
  * session is good. */
 static void
-ready_done(struct session *s, struct attempt *l, const struct facts *f)
+ready_done(struct session *s, struct attempt *a, const struct facts *f)
 {
-	struct ruling r = session_ruling(s, l, f);
+	struct ruling r = session_ruling(s, a, f);
 	const struct attempt *w;
 	bool overtaken;
 	/* Without a session id, or a word about it, the refusal is only a doubt;
@@ -315,27 +315,27 @@ ready_done(struct session *s, struct attempt *l, const struct facts *f)
 		(f->status == 404 || f->status == 409 || f->status == 410)) ||
 	    f->other_revision;
 
-	l->live = false;
+	a->live = false;
 	if (!phase_permits(s, PHASE_READIES) ||
-	    l->generation != s->generation) {
-		calls_attempt_drop(&s->calls, l);
+	    a->generation != s->generation) {
+		calls_attempt_drop(&s->calls, a);
 		return;
 	}
 	if (r.verdict == VERDICT_RETRY &&
 	    (!f->sent ?
-		    retry_unsent(s, l, f) :
+		    retry_unsent(s, a, f) :
 		    (verdict_is_gateway(f->status) || f->retry_after_ms < 0) &&
-			retry_refused(s, l, f)))
+			retry_refused(s, a, f)))
 		return;
 	if ((lost || f->status == 429 || f->status >= 500 ||
 		f->ending == ENDING_CUT) &&
-	    ready_again(s, l, f))
+	    ready_again(s, a, f))
 		return;
 	w = calls_attempt_find(&s->calls, s->witness.ticket);
 	overtaken = w != NULL && w->tries == 0;
 	if (lost && session_renew_again(s, "initialized was refused")) {
 		s->witness.after |= overtaken;
-		calls_attempt_drop(&s->calls, l);
+		calls_attempt_drop(&s->calls, a);
 		return;
 	}
 	s->generation->initialized_refused = !verdict_2xx(f);
@@ -346,41 +346,41 @@ ready_done(struct session *s, struct attempt *l, const struct facts *f)
 		    "%s did not accept notifications/initialized (%d); "
 		    "mcpsplice continues",
 		    s->config.host, f->status);
-	calls_attempt_drop(&s->calls, l);
+	calls_attempt_drop(&s->calls, a);
 	session_readied(s);
 }
 
 /* At the end of the program, tries the DELETE on another connection if the
  * session served a moment ago: another replica may know it. */
 static bool
-delete_elsewhere(struct session *s, struct attempt *l, const struct facts *f)
+delete_elsewhere(struct session *s, struct attempt *a, const struct facts *f)
 {
 	enum { ELSEWHERE = 2 };
-	const struct generation *g = l->generation;
+	const struct generation *g = a->generation;
 
 	if (phase_permits(s, PHASE_SERVES) ||
 	    (f->status != 400 && f->status != 404) || g->lost ||
 	    g->served_at == 0 || s->now - g->served_at >= FLAPPING_MS ||
-	    l->tries >= ELSEWHERE)
+	    a->tries >= ELSEWHERE)
 		return false;
-	l->live = false;
-	l = session_again(s, l, session_flap_wait(l->tries + 1));
-	l->fresh = true;
-	session_abort_in(s, l, BOUND_DELETE_MS);
+	a->live = false;
+	a = session_again(s, a, session_flap_wait(a->tries + 1));
+	a->fresh = true;
+	session_abort_in(s, a, BOUND_DELETE_MS);
 	return true;
 }
 
 static void
-delete_done(struct session *s, struct attempt *l, const struct facts *f)
+delete_done(struct session *s, struct attempt *a, const struct facts *f)
 {
 	struct attempt *open;
 	const struct attempt *other;
 
-	if (delete_elsewhere(s, l, f))
+	if (delete_elsewhere(s, a, f))
 		return;
-	if (l->generation == s->generation && f->status != 0)
+	if (a->generation == s->generation && f->status != 0)
 		session_save(s, NULL);
-	calls_attempt_drop(&s->calls, l);
+	calls_attempt_drop(&s->calls, a);
 	if (!phase_permits(s, PHASE_SERVES))
 		session_closed(s);
 	for (other = s->calls.attempts; other != NULL; other = other->next)
@@ -441,7 +441,7 @@ listen_is_doubted(const struct listen_stream *n, const struct facts *f,
 }
 
 static void
-listen_done(struct session *s, const struct attempt *l, const struct facts *f)
+listen_done(struct session *s, const struct attempt *a, const struct facts *f)
 {
 	/* A stream that lasted longer was not a false start. */
 	enum { HEALTHY_MS = 10 * 1000, PUSHED_MS = 1000 };
@@ -455,12 +455,12 @@ listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 		n->state = LISTEN_OFF;
 		return;
 	}
-	session_listen_broke(s, l, f);
+	session_listen_broke(s, a, f);
 	n->pushed |= stream && f->ending == ENDING_COMPLETE &&
 	    calls_resumed_since(&s->calls,
-		l->out_at > s->now - PUSHED_MS ? l->out_at :
+		a->out_at > s->now - PUSHED_MS ? a->out_at :
 						 s->now - PUSHED_MS);
-	r = session_ruling(s, l, f);
+	r = session_ruling(s, a, f);
 	if (n->tries < BOUND_FLAPS && is_of_a_replica(s, r)) {
 		n->fresh = true;
 		session_listen_again(s);
@@ -527,7 +527,7 @@ listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 /* At the start the first time is a warning: a host may give up soon, and shows
  * what it has. */
 static void
-note_not_ready(struct session *s, const struct attempt *l,
+note_not_ready(struct session *s, const struct attempt *a,
     const struct facts *f, int64_t wait)
 {
 	int64_t until = session_wait_latest(s);
@@ -538,9 +538,9 @@ note_not_ready(struct session *s, const struct attempt *l,
 	if (until == ALARM_NEVER)
 		until = s->now + session_renew_window(s);
 	if (phase_permits(s, PHASE_AGAIN))
-		note_wait(s, l, buf_span(&why), until, wait);
+		note_wait(s, a, buf_span(&why), until, wait);
 	else
-		session_log(s, l->tries == 0 ? LEVEL_WARN : LEVEL_INFO,
+		session_log(s, a->tries == 0 ? LEVEL_WARN : LEVEL_INFO,
 		    "%s is not ready (%s): initialize is sent again in %lld ms",
 		    s->config.host, buf_str(&why), (long long)wait);
 	buf_free(&why);
@@ -549,7 +549,7 @@ note_not_ready(struct session *s, const struct attempt *l,
 /* Did core/server end this initialize because it began to look for the server
  * anew with the second one of the same renewal? */
 static bool
-is_replaced(const struct session *s, const struct attempt *l,
+is_replaced(const struct session *s, const struct attempt *a,
     const struct facts *f)
 {
 	const struct attempt *other;
@@ -558,30 +558,30 @@ is_replaced(const struct session *s, const struct attempt *l,
 		return false;
 	for (other = s->calls.attempts; other != NULL;
 	     other = calls_attempt_next(other))
-		if (other != l && other->kind == ATTEMPT_OPEN && other->live &&
-		    other->generation == l->generation)
+		if (other != a && other->kind == ATTEMPT_OPEN && other->live &&
+		    other->generation == a->generation)
 			return true;
 	return false;
 }
 
 /* ATTEMPT_OPEN: initialize ended without a result that opened the session. */
 static void
-open_done(struct session *s, struct attempt *l, const struct facts *f)
+open_done(struct session *s, struct attempt *a, const struct facts *f)
 {
 	enum verdict verdict = verdict_bare(f, &s->config.rules).verdict;
-	int64_t wait = backoff_retry(l->tries, s->random);
+	int64_t wait = backoff_retry(a->tries, s->random);
 	struct frame *words;
 
-	l->live = false;
-	if (l->generation != s->generation ||
+	a->live = false;
+	if (a->generation != s->generation ||
 	    !phase_permits(s, PHASE_FIRST | PHASE_AGAIN)) {
-		calls_attempt_drop(&s->calls, l);
+		calls_attempt_drop(&s->calls, a);
 		if (!phase_permits(s, PHASE_SERVES))
 			session_closed(s);
 		return;
 	}
-	if (is_replaced(s, l, f)) {
-		calls_attempt_drop(&s->calls, l);
+	if (is_replaced(s, a, f)) {
+		calls_attempt_drop(&s->calls, a);
 		return;
 	}
 	if (wait < f->retry_after_ms)
@@ -594,37 +594,37 @@ open_done(struct session *s, struct attempt *l, const struct facts *f)
 	    session_open_again(s, f, &wait)) {
 		facts_free(s->renewal.setback);
 		s->renewal.setback = facts_keep(f);
-		note_not_ready(s, l, f, wait);
-		session_again(s, l, wait);
+		note_not_ready(s, a, f, wait);
+		session_again(s, a, wait);
 		return;
 	}
-	if (session_make_room(s, l, f))
+	if (session_make_room(s, a, f))
 		return;
 	/* Nobody was asked to sign in for a spare session. */
-	if (l->unasked && (f->status == 401 || f->status == 403)) {
-		session_again(s, l, 0);
+	if (a->unasked && (f->status == 401 || f->status == 403)) {
+		session_again(s, a, 0);
 		return;
 	}
 	if (session_start_early(s, f)) {
-		session_again(s, l, wait);
+		session_again(s, a, wait);
 		return;
 	}
-	words = l->call != NULL && l->call->refusal != NULL ?
-	    frame_ref(l->call->refusal) :
+	words = a->call != NULL && a->call->refusal != NULL ?
+	    frame_ref(a->call->refusal) :
 	    NULL;
-	if (l->call == NULL)
-		calls_attempt_drop(&s->calls, l);
+	if (a->call == NULL)
+		calls_attempt_drop(&s->calls, a);
 	session_open_failed(s, f, words);
 	frame_unref(words);
 }
 
 /* Does this end look like that of a server that goes down? */
 static bool
-is_break(const struct attempt *l, const struct facts *f)
+is_break(const struct attempt *a, const struct facts *f)
 {
 	return f->ending == ENDING_CUT || f->ending == ENDING_CONNECT ||
 	    (f->status >= 502 && f->status <= 504) ||
-	    (l->kind == ATTEMPT_LISTEN && verdict_2xx(f));
+	    (a->kind == ATTEMPT_LISTEN && verdict_2xx(f));
 }
 
 /* Was the server not there? A Retry-After tells when to come back instead. */
@@ -638,53 +638,53 @@ is_away(const struct facts *f)
 }
 
 void
-session_done(struct session *s, struct attempt *l, const struct facts *f)
+session_done(struct session *s, struct attempt *a, const struct facts *f)
 {
-	l->generation->broken |= is_break(l, f);
-	if (l->kind == ATTEMPT_CALL && f->last_event_id.n > 0)
-		session_note_ids(s, l, f);
-	l->away = is_away(f);
-	s->away |= l->away;
-	switch (l->kind) {
+	a->generation->broken |= is_break(a, f);
+	if (a->kind == ATTEMPT_CALL && f->last_event_id.n > 0)
+		session_note_ids(s, a, f);
+	a->away = is_away(f);
+	s->away |= a->away;
+	switch (a->kind) {
 	case ATTEMPT_CALL:
-		call_done(s, l, f);
+		call_done(s, a, f);
 		break;
 	case ATTEMPT_OPEN:
-		open_done(s, l, f);
+		open_done(s, a, f);
 		break;
 	case ATTEMPT_READY:
-		ready_done(s, l, f);
+		ready_done(s, a, f);
 		break;
 	case ATTEMPT_ONE_WAY:
-		one_way_done(s, l, f);
+		one_way_done(s, a, f);
 		break;
 	case ATTEMPT_LISTEN:
-		if (l->ticket == s->listen.ticket)
-			listen_done(s, l, f);
-		calls_attempt_drop(&s->calls, l);
+		if (a->ticket == s->listen.ticket)
+			listen_done(s, a, f);
+		calls_attempt_drop(&s->calls, a);
 		break;
 	case ATTEMPT_PING:
-		session_ping_done(s, l, f);
+		session_ping_done(s, a, f);
 		break;
 	case ATTEMPT_WITNESS:
-		session_witness_done(s, l, f);
+		session_witness_done(s, a, f);
 		break;
 	case ATTEMPT_DOOR:
-		session_door_done(s, l);
+		session_door_done(s, a);
 		break;
 	case ATTEMPT_STRANGER:
-		session_stranger_done(s, l, f);
+		session_stranger_done(s, a, f);
 		break;
 	case ATTEMPT_MIRROR:
-		session_mirror_done(s, l);
+		session_mirror_done(s, a);
 		break;
 	case ATTEMPT_RESTORE:
 		if (!verdict_is_for_now(f->status) ||
-		    l->generation != s->generation || !retry_refused(s, l, f))
-			session_restore_done(s, l, f);
+		    a->generation != s->generation || !retry_refused(s, a, f))
+			session_restore_done(s, a, f);
 		break;
 	case ATTEMPT_DELETE:
-		delete_done(s, l, f);
+		delete_done(s, a, f);
 		break;
 	}
 }

@@ -9,10 +9,10 @@
 void
 session_closed(struct session *s)
 {
-	const struct attempt *l;
+	const struct attempt *a;
 
-	for (l = s->calls.attempts; l != NULL; l = l->next)
-		if (l->kind == ATTEMPT_DELETE || session_may_open(l))
+	for (a = s->calls.attempts; a != NULL; a = a->next)
+		if (a->kind == ATTEMPT_DELETE || session_may_open(a))
 			return;
 	session_phase(s, PHASE_ENDED, ALARM_NEVER);
 }
@@ -20,16 +20,16 @@ session_closed(struct session *s)
 void
 session_close(struct session *s)
 {
-	struct attempt *l;
+	struct attempt *a;
 
 	if (!phase_permits(s, PHASE_SERVES))
 		return;
 	session_listen_close(s);
 	session_drop_answers(s);
 	session_spare_end(s);
-	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
-		if (l->kind != ATTEMPT_DELETE && !session_may_open(l))
-			session_abort(s, l);
+	for (a = s->calls.attempts; a != NULL; a = calls_attempt_next(a)) {
+		if (a->kind != ATTEMPT_DELETE && !session_may_open(a))
+			session_abort(s, a);
 	}
 	s->ping.ticket = 0;
 	if (s->generation->session != NULL && !s->generation->lost)
@@ -68,14 +68,14 @@ static bool
 is_owed(const struct session *s)
 {
 	bool notes = s->ending.drain == DRAIN_LAST;
-	const struct attempt *l;
+	const struct attempt *a;
 
 	if (notes && s->answers.n + s->held.n + s->notes.n > 0)
 		return true;
-	for (l = s->calls.attempts; l != NULL; l = l->next)
-		if ((l->kind == ATTEMPT_ONE_WAY && notes) ||
-		    l->kind == ATTEMPT_DELETE ||
-		    (l->kind == ATTEMPT_READY && l->live &&
+	for (a = s->calls.attempts; a != NULL; a = a->next)
+		if ((a->kind == ATTEMPT_ONE_WAY && notes) ||
+		    a->kind == ATTEMPT_DELETE ||
+		    (a->kind == ATTEMPT_READY && a->live &&
 			phase_permits(s, PHASE_READIES)))
 			return true;
 	return false;

@@ -56,22 +56,22 @@ answer_ping(struct session *s, struct frame *f)
 static void
 end_former(struct session *s)
 {
-	struct attempt *l;
+	struct attempt *a;
 
 	session_listen_close(s);
 	session_fail_all(s, FAULT_BEGUN_AGAIN);
 	session_drop_one_way(s);
 	session_drop_answers(s);
 	kept_clear(&s->early);
-	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
-		if (l->kind == ATTEMPT_DELETE)
+	for (a = s->calls.attempts; a != NULL; a = calls_attempt_next(a)) {
+		if (a->kind == ATTEMPT_DELETE)
 			continue;
 		/* An initialize that is under way may make a session, which
 		 * must be deleted. */
-		if (session_may_open(l))
-			session_abort_in(s, l, BOUND_LINGER_MS);
+		if (session_may_open(a))
+			session_abort_in(s, a, BOUND_LINGER_MS);
 		else
-			session_abort(s, l);
+			session_abort(s, a);
 	}
 	questions_free(&s->questions);
 	s->changes.tell_at = ALARM_NEVER;

@@ -9,25 +9,25 @@
 #include <stdlib.h>
 
 static void
-heard(struct session *s, struct attempt *l)
+heard(struct session *s, struct attempt *a)
 {
-	l->event_at = s->now;
-	l->silences = 0;
-	l->silent_at = s->now + BOUND_SILENT_MS;
-	if (l->dead_at != ALARM_NEVER)
-		l->dead_at = l->silent_at;
+	a->event_at = s->now;
+	a->silences = 0;
+	a->silent_at = s->now + BOUND_SILENT_MS;
+	if (a->dead_at != ALARM_NEVER)
+		a->dead_at = a->silent_at;
 }
 
 /* Notes how long the server took to answer. */
 static void
-time_head(struct session *s, struct attempt *l, const struct facts *f)
+time_head(struct session *s, struct attempt *a, const struct facts *f)
 {
 	int64_t took;
 
-	l->head_at = s->now;
+	a->head_at = s->now;
 	if (f->out_at == 0)
 		return;
-	l->out_at = f->out_at;
+	a->out_at = f->out_at;
 	took = s->now - f->out_at;
 	if (s->quickest_ms < 0 || took < s->quickest_ms)
 		s->quickest_ms = took;
@@ -39,12 +39,12 @@ time_head(struct session *s, struct attempt *l, const struct facts *f)
  * (go-sdk). A server that does not know the name that it gave is not believed
  * again. */
 static void
-adopt_id(struct session *s, const struct attempt *l, const struct facts *f)
+adopt_id(struct session *s, const struct attempt *a, const struct facts *f)
 {
-	struct generation *g = l->generation;
+	struct generation *g = a->generation;
 
 	if (g != s->generation || g->session == NULL || !verdict_2xx(f) ||
-	    l->kind == ATTEMPT_OPEN || l->kind == ATTEMPT_DELETE)
+	    a->kind == ATTEMPT_OPEN || a->kind == ATTEMPT_DELETE)
 		return;
 	g->renamed = false;
 	if (s->renames_in_vain || !verdict_session_ok(f->session) ||
@@ -59,28 +59,28 @@ adopt_id(struct session *s, const struct attempt *l, const struct facts *f)
 }
 
 void
-session_head(struct session *s, struct attempt *l, const struct facts *f)
+session_head(struct session *s, struct attempt *a, const struct facts *f)
 {
-	time_head(s, l, f);
-	if (l->body == NULL || l->body->kind != FRAME_REQUEST)
-		adopt_id(s, l, f);
+	time_head(s, a, f);
+	if (a->body == NULL || a->body->kind != FRAME_REQUEST)
+		adopt_id(s, a, f);
 	/* The head of a resumed stream is no sign of life: the stream may end
 	 * again without a message. */
-	if (l->kind == ATTEMPT_CALL && l->last_event_id.n > 0)
+	if (a->kind == ATTEMPT_CALL && a->last_event_id.n > 0)
 		return;
-	heard(s, l);
-	if (l->kind == ATTEMPT_LISTEN && l->generation == s->generation) {
-		if (session_listen_head(s, f) && l->generation->session != NULL)
+	heard(s, a);
+	if (a->kind == ATTEMPT_LISTEN && a->generation == s->generation) {
+		if (session_listen_head(s, f) && a->generation->session != NULL)
 			s->listen.back_from = session_ping(s,
 			    "the listen stream is back after a break");
-	} else if (l->kind == ATTEMPT_ONE_WAY && verdict_2xx(f)) {
+	} else if (a->kind == ATTEMPT_ONE_WAY && verdict_2xx(f)) {
 		/* The server took the message; whatever else comes is of no
 		 * use. */
-		session_abort_in(s, l, BOUND_LINGER_MS);
-	} else if (verdict_2xx(f) && l->kind != ATTEMPT_READY &&
-	    l->kind != ATTEMPT_WITNESS) {
-		l->tries = 0;
-		l->window_end = ALARM_NEVER;
+		session_abort_in(s, a, BOUND_LINGER_MS);
+	} else if (verdict_2xx(f) && a->kind != ATTEMPT_READY &&
+	    a->kind != ATTEMPT_WITNESS) {
+		a->tries = 0;
+		a->window_end = ALARM_NEVER;
 	}
 }
 
@@ -119,29 +119,29 @@ refuse_flood(struct session *s, uint64_t asker, const struct frame *m)
 /* Does this call run in the session of the attempt? A call that was accepted
  * with 202 runs without an attempt. */
 static bool
-runs_beside(const struct call *c, const struct attempt *l)
+runs_beside(const struct call *c, const struct attempt *a)
 {
 	if (c->state == CALL_ACCEPTED)
 		return true;
 	return c->state == CALL_RUNNING && c->attempt->kind == ATTEMPT_CALL &&
-	    c->attempt->live && c->attempt->generation == l->generation;
+	    c->attempt->live && c->attempt->generation == a->generation;
 }
 
 /* Marks the calls that may have asked this question, because a call that asked
  * the user something is not repeated. If the stream belongs to no call, each
  * running call may be the one. */
 static void
-may_have_asked(struct session *s, const struct attempt *l)
+may_have_asked(struct session *s, const struct attempt *a)
 {
 	size_t left = s->in_flight;
 	struct call *c;
 
-	if (l->call != NULL) {
-		l->call->asked = true;
+	if (a->call != NULL) {
+		a->call->asked = true;
 		return;
 	}
 	for (c = s->calls.first; c != NULL && left > 0; c = c->next) {
-		if (runs_beside(c, l))
+		if (runs_beside(c, a))
 			c->asked = true;
 		left -= c->state != CALL_HELD;
 	}
@@ -152,7 +152,7 @@ may_have_asked(struct session *s, const struct attempt *l)
  * only call that runs is taken to ask. But a server may ask roots/list for
  * itself. */
 static uint64_t
-asker_of(const struct session *s, const struct attempt *l,
+asker_of(const struct session *s, const struct attempt *a,
     const struct frame *m)
 {
 	size_t left = s->in_flight;
@@ -160,29 +160,29 @@ asker_of(const struct session *s, const struct attempt *l,
 
 	if (json_key_is(m->method, "ping"))
 		return 0;
-	if (l->kind == ATTEMPT_CALL || json_key_is(m->method, "roots/list"))
-		return l->origin;
+	if (a->kind == ATTEMPT_CALL || json_key_is(m->method, "roots/list"))
+		return a->origin;
 	for (c = s->calls.first; c != NULL && left > 0; c = c->next) {
 		left -= c->state != CALL_HELD;
-		if (!runs_beside(c, l) ||
+		if (!runs_beside(c, a) ||
 		    (c->attempt != NULL && c->attempt->waits_for_user))
 			continue;
 		if (only != NULL)
-			return l->origin;
+			return a->origin;
 		only = c;
 	}
-	return only == NULL ? l->origin : calls_origin(only);
+	return only == NULL ? a->origin : calls_origin(only);
 }
 
 static void
-server_request(struct session *s, struct attempt *l, struct frame *m)
+server_request(struct session *s, struct attempt *a, struct frame *m)
 {
 	bool ping = json_key_is(m->method, "ping");
-	uint64_t asker = asker_of(s, l, m);
+	uint64_t asker = asker_of(s, a, m);
 	struct facts full = { .ending = ENDING_IDLE };
 	struct frame *f;
 
-	if (l->generation != s->generation) {
+	if (a->generation != s->generation) {
 		session_log(s, LEVEL_INFO,
 		    "a question came from a session that is gone: dropped");
 		session_undelivered(s, asker, NULL);
@@ -216,10 +216,10 @@ server_request(struct session *s, struct attempt *l, struct frame *m)
 		return;
 	}
 	if (!ping)
-		may_have_asked(s, l);
+		may_have_asked(s, a);
 	f = questions_ask(&s->questions, m, s->generation->number, asker,
 	    s->config.prefix);
-	session_pass(s, f, l);
+	session_pass(s, f, a);
 	frame_unref(f);
 	session_want_read(s);
 }
@@ -228,10 +228,10 @@ server_request(struct session *s, struct attempt *l, struct frame *m)
  * and stops after the last call in flight, because very many held calls may
  * follow. */
 static struct call *
-progressing(struct session *s, struct attempt *l, struct span token)
+progressing(struct session *s, struct attempt *a, struct span token)
 {
 	size_t left = s->in_flight;
-	struct call *c = l->call;
+	struct call *c = a->call;
 
 	if (token.p == NULL)
 		return NULL;
@@ -251,10 +251,10 @@ progressing(struct session *s, struct attempt *l, struct span token)
  * the client was told? A call that is sent again begins its progress again, but
  * the client must see it rise. */
 static bool
-is_stale_progress(struct session *s, struct attempt *l, const struct frame *m)
+is_stale_progress(struct session *s, struct attempt *a, const struct frame *m)
 {
 	struct span token = json_get(m->params, "progressToken");
-	struct call *c = progressing(s, l, token);
+	struct call *c = progressing(s, a, token);
 
 	if (c == NULL)
 		return session_is_token_over(s, token);
@@ -262,7 +262,7 @@ is_stale_progress(struct session *s, struct attempt *l, const struct frame *m)
 }
 
 static void
-server_notification(struct session *s, struct attempt *l, struct frame *m)
+server_notification(struct session *s, struct attempt *a, struct frame *m)
 {
 	struct frame *f;
 
@@ -276,19 +276,19 @@ server_notification(struct session *s, struct attempt *l, struct frame *m)
 		return;
 	}
 	if (json_key_is(m->method, "notifications/cancelled")) {
-		f = questions_cancel(&s->questions, m, l->generation->number);
-		session_pass(s, f, l);
+		f = questions_cancel(&s->questions, m, a->generation->number);
+		session_pass(s, f, a);
 		frame_unref(f);
 		return;
 	}
 	if (json_key_is(m->method, "notifications/progress") &&
-	    is_stale_progress(s, l, m)) {
+	    is_stale_progress(s, a, m)) {
 		session_log(s, LEVEL_DEBUG,
 		    "the progress of a call that is over, or was sent again "
 		    "and is behind what the client was told: dropped");
 		return;
 	}
-	session_pass(s, m, l);
+	session_pass(s, m, a);
 }
 
 /*
@@ -298,31 +298,31 @@ server_notification(struct session *s, struct attempt *l, struct frame *m)
  * the POST it came on.
  */
 static struct call *
-answered_call(const struct session *s, const struct attempt *l,
+answered_call(const struct session *s, const struct attempt *a,
     const struct facts *f, const struct frame *m)
 {
 	struct call *c;
 
 	if (f->status >= 400)
-		return l->call;
+		return a->call;
 	c = calls_find(&s->calls, m->id);
 	if (c != NULL && c->state != CALL_HELD)
 		return c;
 	c = calls_find_sent(&s->calls, m->id);
-	if (c != NULL || l->kind == ATTEMPT_LISTEN)
+	if (c != NULL || a->kind == ATTEMPT_LISTEN)
 		return c;
 	/* On an event stream the message may be a second answer to another
 	 * call. */
 	if (f->media == MEDIA_SSE && session_was_answered(s, m->id))
 		return NULL;
-	return l->call;
+	return a->call;
 }
 
 static void
-server_answer(struct session *s, struct attempt *l, const struct facts *f,
+server_answer(struct session *s, struct attempt *a, const struct facts *f,
     struct frame *m)
 {
-	struct call *c = answered_call(s, l, f, m);
+	struct call *c = answered_call(s, a, f, m);
 
 	if (c == NULL)
 		session_log(s, LEVEL_DEBUG,
@@ -330,75 +330,75 @@ server_answer(struct session *s, struct attempt *l, const struct facts *f,
 	else if (c->attempt != NULL && c->attempt->kind == ATTEMPT_OPEN)
 		session_opened(s, c->attempt, f, m);
 	else
-		session_judge(s, c, l, f, m);
+		session_judge(s, c, a, f, m);
 }
 
 /* Does this error refuse a GET that resumes the stream of a call? Then it came
  * with an error status, or has another id than the call, whose answer has its
  * id. */
 static bool
-refuses_resuming(const struct session *s, const struct attempt *l,
+refuses_resuming(const struct session *s, const struct attempt *a,
     const struct facts *f, const struct frame *m)
 {
-	if (m->kind != FRAME_ERROR || l->kind != ATTEMPT_CALL ||
-	    l->last_event_id.n == 0 || l->call == NULL)
+	if (m->kind != FRAME_ERROR || a->kind != ATTEMPT_CALL ||
+	    a->last_event_id.n == 0 || a->call == NULL)
 		return false;
 	return f->status >= 400 ||
-	    (answered_call(s, l, f, m) == l->call &&
-		(m->id.p == NULL || !msg_id_same(m->id, l->body->id)));
+	    (answered_call(s, a, f, m) == a->call &&
+		(m->id.p == NULL || !msg_id_same(m->id, a->body->id)));
 }
 
 void
-session_message(struct session *s, struct attempt *l, const struct facts *f,
+session_message(struct session *s, struct attempt *a, const struct facts *f,
     struct frame *m)
 {
 	bool answer = m->kind == FRAME_RESULT || m->kind == FRAME_ERROR;
 
-	if (refuses_resuming(s, l, f, m)) {
+	if (refuses_resuming(s, a, f, m)) {
 		/* It is no sign of life. call_done goes on. */
-		l->said = verdict_error(f, m, &s->config.rules);
-		keep_frame(&l->call->refusal, session_refusal_to_keep(m));
+		a->said = verdict_error(f, m, &s->config.rules);
+		keep_frame(&a->call->refusal, session_refusal_to_keep(m));
 		return;
 	}
-	if (l->kind == ATTEMPT_LISTEN && verdict_2xx(f))
+	if (a->kind == ATTEMPT_LISTEN && verdict_2xx(f))
 		session_listen_event(s);
-	if (l->kind == ATTEMPT_CALL && l->last_event_id.n > 0)
+	if (a->kind == ATTEMPT_CALL && a->last_event_id.n > 0)
 		s->event_ids.trusted = true;
 	if (m->kind == FRAME_RESULT)
-		adopt_id(s, l, f);
+		adopt_id(s, a, f);
 	if (!answer)
-		l->spoke = true;
-	heard(s, l);
+		a->spoke = true;
+	heard(s, a);
 	/* Only answers count on an old listen stream: everything else belongs
 	 * to a session that is gone. */
-	if (!answer && l->kind == ATTEMPT_LISTEN &&
-	    l->generation != s->generation)
+	if (!answer && a->kind == ATTEMPT_LISTEN &&
+	    a->generation != s->generation)
 		return;
 	if (!answer && phase_permits(s, PHASE_FIRST) && !is_own_handshake(s)) {
 		session_keep_early(s, m);
 	} else if (m->kind == FRAME_REQUEST) {
-		server_request(s, l, m);
+		server_request(s, a, m);
 	} else if (m->kind == FRAME_NOTIFICATION) {
-		server_notification(s, l, m);
-	} else if (l->kind == ATTEMPT_OPEN) {
-		session_opened(s, l, f, m);
-	} else if (l->kind == ATTEMPT_CALL ||
-	    (l->kind == ATTEMPT_LISTEN && f->status < 400)) {
-		server_answer(s, l, f, m);
-	} else if (l->kind == ATTEMPT_PING) {
-		session_ping_message(s, l, f, m);
-	} else if (l->kind == ATTEMPT_DOOR) {
-		session_door_message(s, l);
-	} else if (l->kind == ATTEMPT_STRANGER && m->kind == FRAME_RESULT) {
-		session_restore_again(s, l->generation);
-	} else if (l->kind == ATTEMPT_WITNESS) {
-		session_witness_message(s, l, f, m);
-	} else if (l->kind == ATTEMPT_MIRROR) {
-		session_mirror_message(s, l, m);
-	} else if (l->kind == ATTEMPT_RESTORE && m->kind == FRAME_RESULT) {
-		session_restore_message(s, l);
+		server_notification(s, a, m);
+	} else if (a->kind == ATTEMPT_OPEN) {
+		session_opened(s, a, f, m);
+	} else if (a->kind == ATTEMPT_CALL ||
+	    (a->kind == ATTEMPT_LISTEN && f->status < 400)) {
+		server_answer(s, a, f, m);
+	} else if (a->kind == ATTEMPT_PING) {
+		session_ping_message(s, a, f, m);
+	} else if (a->kind == ATTEMPT_DOOR) {
+		session_door_message(s, a);
+	} else if (a->kind == ATTEMPT_STRANGER && m->kind == FRAME_RESULT) {
+		session_restore_again(s, a->generation);
+	} else if (a->kind == ATTEMPT_WITNESS) {
+		session_witness_message(s, a, f, m);
+	} else if (a->kind == ATTEMPT_MIRROR) {
+		session_mirror_message(s, a, m);
+	} else if (a->kind == ATTEMPT_RESTORE && m->kind == FRAME_RESULT) {
+		session_restore_message(s, a);
 	} else if (m->kind == FRAME_ERROR) {
-		l->said = verdict_error(f, m, &s->config.rules);
+		a->said = verdict_error(f, m, &s->config.rules);
 	}
 	/* For the other attempts session_done looks at the status. */
 }

@@ -54,11 +54,11 @@ check_held(const struct session *s)
 static bool
 is_asked_about(const struct session *s, const struct generation *g)
 {
-	const struct attempt *l;
+	const struct attempt *a;
 
-	for (l = s->calls.attempts; l != NULL; l = l->next)
-		if (l->kind == ATTEMPT_PING && l->generation == g &&
-		    !l->answered)
+	for (a = s->calls.attempts; a != NULL; a = a->next)
+		if (a->kind == ATTEMPT_PING && a->generation == g &&
+		    !a->answered)
 			return true;
 	return false;
 }
@@ -66,11 +66,11 @@ is_asked_about(const struct session *s, const struct generation *g)
 static void
 check_call(const struct session *s, const struct call *c)
 {
-	const struct attempt *l = c->attempt;
+	const struct attempt *a = c->attempt;
 
-	assert((c->state == CALL_RUNNING) == (l != NULL));
-	assert(l == NULL || (l->call == c && !l->dropped));
-	assert(l == NULL || l->kind == ATTEMPT_CALL || l->kind == ATTEMPT_OPEN);
+	assert((c->state == CALL_RUNNING) == (a != NULL));
+	assert(a == NULL || (a->call == c && !a->dropped));
+	assert(a == NULL || a->kind == ATTEMPT_CALL || a->kind == ATTEMPT_OPEN);
 	assert((c->state == CALL_SUSPECT) == (c->doubt.generation != NULL));
 	if (c->state == CALL_SUSPECT) {
 		assert(c->refusal != NULL || c->doubt.error != NULL);
@@ -103,36 +103,36 @@ check_calls(const struct session *s)
 }
 
 static void
-check_attempt(const struct session *s, const struct attempt *l)
+check_attempt(const struct session *s, const struct attempt *a)
 {
-	assert(!l->dropped);
-	assert(l->ticket < s->calls.next_ticket && l->origin <= l->ticket);
-	assert(l->call == NULL || l->call->attempt == l);
-	assert(l->generation->number <= s->generation->number ||
-	    l->generation == s->spare.generation);
+	assert(!a->dropped);
+	assert(a->ticket < s->calls.next_ticket && a->origin <= a->ticket);
+	assert(a->call == NULL || a->call->attempt == a);
+	assert(a->generation->number <= s->generation->number ||
+	    a->generation == s->spare.generation);
 	/* An attempt runs, or begins at its time, or waits for a ping. */
-	assert(l->live + (l->start_at != ALARM_NEVER) + l->suspect == 1);
-	if (l->suspect) {
-		assert(l->kind == ATTEMPT_ONE_WAY);
-		assert(is_asked_about(s, l->generation));
+	assert(a->live + (a->start_at != ALARM_NEVER) + a->suspect == 1);
+	if (a->suspect) {
+		assert(a->kind == ATTEMPT_ONE_WAY);
+		assert(is_asked_about(s, a->generation));
 	}
 }
 
 static void
 check_attempts(const struct session *s)
 {
-	const struct attempt *l, *before = NULL;
+	const struct attempt *a, *before = NULL;
 	size_t n = 0, notifications = 0, answers = 0;
 
-	for (l = s->calls.attempts; l != NULL; l = l->next) {
-		assert(l->prev == before);
-		check_attempt(s, l);
-		before = l;
+	for (a = s->calls.attempts; a != NULL; a = a->next) {
+		assert(a->prev == before);
+		check_attempt(s, a);
+		before = a;
 		n++;
-		if (l->kind == ATTEMPT_ONE_WAY &&
-		    l->body->kind == FRAME_NOTIFICATION)
+		if (a->kind == ATTEMPT_ONE_WAY &&
+		    a->body->kind == FRAME_NOTIFICATION)
 			notifications++;
-		else if (l->kind == ATTEMPT_ONE_WAY)
+		else if (a->kind == ATTEMPT_ONE_WAY)
 			answers++;
 	}
 	assert(s->calls.n_attempts == n && s->calls.by_ticket.n == n);
@@ -158,16 +158,16 @@ check_questions(const struct session *s)
 static void
 check_tickets(const struct session *s)
 {
-	const struct attempt *l;
+	const struct attempt *a;
 
 	if (s->ping.ticket != 0) {
-		l = calls_attempt_find(&s->calls, s->ping.ticket);
-		assert(l != NULL && l->kind == ATTEMPT_PING);
-		assert(l->generation == s->generation && !l->answered);
+		a = calls_attempt_find(&s->calls, s->ping.ticket);
+		assert(a != NULL && a->kind == ATTEMPT_PING);
+		assert(a->generation == s->generation && !a->answered);
 	}
 	if (s->listen.state == LISTEN_OPEN) {
-		l = calls_attempt_find(&s->calls, s->listen.ticket);
-		assert(l != NULL && l->kind == ATTEMPT_LISTEN);
+		a = calls_attempt_find(&s->calls, s->listen.ticket);
+		assert(a != NULL && a->kind == ATTEMPT_LISTEN);
 	}
 }
 
@@ -219,14 +219,14 @@ static void
 check_deadline(const struct session *s)
 {
 	int64_t soonest = s->alarms.soonest;
-	const struct attempt *l;
+	const struct attempt *a;
 	const struct call *c;
 	unsigned name;
 
 	for (name = 0; name < ALARMS; name++)
 		assert(soonest <= s->alarms.at[name]);
-	for (l = s->calls.attempts; l != NULL; l = l->next)
-		assert(soonest <= (l->live ? l->abort_at : l->start_at));
+	for (a = s->calls.attempts; a != NULL; a = a->next)
+		assert(soonest <= (a->live ? a->abort_at : a->start_at));
 	for (c = s->calls.first; c != NULL; c = c->next)
 		assert(soonest <= c->user_at && soonest <= c->again_at);
 }
@@ -236,14 +236,14 @@ check_deadline(const struct session *s)
 static void
 check_ticked(const struct session *s)
 {
-	const struct attempt *l;
+	const struct attempt *a;
 	const struct call *c;
 	unsigned name;
 
 	for (name = 0; name < ALARMS; name++)
 		assert(s->alarms.at[name] >= s->now);
-	for (l = s->calls.attempts; l != NULL; l = l->next)
-		assert((l->live ? l->abort_at : l->start_at) >= s->now);
+	for (a = s->calls.attempts; a != NULL; a = a->next)
+		assert((a->live ? a->abort_at : a->start_at) >= s->now);
 	for (c = s->calls.first; c != NULL; c = c->next)
 		assert(c->user_at >= s->now && c->again_at >= s->now);
 }

@@ -16,11 +16,11 @@
 /* The ruling for a message that answers this call. The call's own attempt tells
  * whether its request carried a session id. */
 static struct ruling
-rule_message(struct session *s, const struct call *c, const struct attempt *l,
+rule_message(struct session *s, const struct call *c, const struct attempt *a,
     const struct facts *f, const struct frame *m)
 {
 	struct facts of_call = *f;
-	const struct attempt *own = c->attempt != NULL ? c->attempt : l;
+	const struct attempt *own = c->attempt != NULL ? c->attempt : a;
 	const struct generation *g = own->generation;
 	struct ruling r;
 	bool hint = false;
@@ -48,7 +48,7 @@ rule_message(struct session *s, const struct call *c, const struct attempt *l,
 }
 
 struct ruling
-session_judge_end(const struct session *s, const struct attempt *l,
+session_judge_end(const struct session *s, const struct attempt *a,
     const struct facts *f)
 {
 	static const struct ruling too_large = { VERDICT_FAIL, "too large" };
@@ -56,11 +56,11 @@ session_judge_end(const struct session *s, const struct attempt *l,
 
 	if (f->too_large)
 		return too_large;
-	if (l->last_event_id.n == 0)
-		session_add_history(s, l->call, l->generation, &known);
+	if (a->last_event_id.n == 0)
+		session_add_history(s, a->call, a->generation, &known);
 	else if (f->session_ended)
 		known.status = 0; /* the call ran up to that event */
-	return session_ruling(s, l, &known);
+	return session_ruling(s, a, &known);
 }
 
 static void
@@ -108,11 +108,11 @@ session_refusal_to_keep(struct frame *m)
 /* Is there no more to learn for this call from a refusal on this attempt? An
  * exchange that the call has left says nothing about its current one. */
 static bool
-is_old_news(const struct call *c, const struct attempt *l)
+is_old_news(const struct call *c, const struct attempt *a)
 {
 	return c->state == CALL_REFUSED || c->state == CALL_SUSPECT ||
-	    (l->kind == ATTEMPT_CALL && c->attempt != NULL && l != c->attempt &&
-		(l->body == c->frame || l->body == c->sent));
+	    (a->kind == ATTEMPT_CALL && c->attempt != NULL && a != c->attempt &&
+		(a->body == c->frame || a->body == c->sent));
 }
 
 /* Has the server declared that it has this method? */
@@ -140,15 +140,15 @@ is_declared(const struct session *s, struct span method)
 
 struct frame *
 session_own_error(const struct session *s, const struct call *c,
-    const struct attempt *l, const struct facts *f)
+    const struct attempt *a, const struct facts *f)
 {
 	struct facts known = *f;
 
-	if (l->last_event_id.n > 0)
+	if (a->last_event_id.n > 0)
 		return session_cut_off(s, c, f);
-	session_add_history(s, c, l->generation, &known);
-	if (l->window_end != ALARM_NEVER)
-		known.waited_ms = s->now - l->window_end +
+	session_add_history(s, c, a->generation, &known);
+	if (a->window_end != ALARM_NEVER)
+		known.waited_ms = s->now - a->window_end +
 		    s->config.retry_window_ms;
 	known.undeclared = !known.worked && !is_declared(s, c->frame->method);
 	return fault_from_facts(c->frame, &known, s->config.host, c->refusal);
@@ -159,14 +159,14 @@ session_own_error(const struct session *s, const struct call *c,
  * an error for nobody tells of the session. */
 static bool
 is_failure(const struct session *s, const struct call *c,
-    const struct attempt *l, const struct facts *f, const struct frame *m)
+    const struct attempt *a, const struct facts *f, const struct frame *m)
 {
-	if (f->status != 500 || l != c->attempt ||
-	    l->generation->session == NULL || l->last_event_id.n > 0 ||
+	if (f->status != 500 || a != c->attempt ||
+	    a->generation->session == NULL || a->last_event_id.n > 0 ||
 	    c->repeated)
 		return false;
 	return m != NULL ?
-	    m->kind == FRAME_ERROR && !refusal_has_id(m, l->body) :
+	    m->kind == FRAME_ERROR && !refusal_has_id(m, a->body) :
 	    f->ending == ENDING_COMPLETE && session_is_safe(s, c);
 }
 
@@ -174,15 +174,15 @@ is_failure(const struct session *s, const struct call *c,
  * the server is gone (mcp 1.8 to 1.10, after a cancel), or that ended while the
  * call ran (go-sdk with JSON). */
 static bool
-is_silence(const struct session *s, const struct attempt *l,
+is_silence(const struct session *s, const struct attempt *a,
     const struct facts *f)
 {
 	enum { AT_ONCE_MS = 1000 };
 
-	return f->silent && l->last_event_id.n == 0 &&
-	    l->generation->session != NULL &&
+	return f->silent && a->last_event_id.n == 0 &&
+	    a->generation->session != NULL &&
 	    (f->ending == ENDING_COMPLETE || f->ending == ENDING_CUT) &&
-	    s->now - l->head_at < AT_ONCE_MS;
+	    s->now - a->head_at < AT_ONCE_MS;
 }
 
 static void
@@ -212,24 +212,24 @@ begun_anew(struct session *s, struct generation *g)
 }
 
 bool
-session_judge(struct session *s, struct call *c, struct attempt *l,
+session_judge(struct session *s, struct call *c, struct attempt *a,
     const struct facts *f, struct frame *m)
 {
-	struct ruling r = m != NULL ? rule_message(s, c, l, f, m) :
-				      session_judge_end(s, l, f);
+	struct ruling r = m != NULL ? rule_message(s, c, a, f, m) :
+				      session_judge_end(s, a, f);
 	struct frame *kept = NULL;
 	struct generation *g;
 	bool anew;
 
 	if ((r.verdict == VERDICT_ANSWER || r.verdict == VERDICT_FAIL) &&
-	    is_failure(s, c, l, f, m))
+	    is_failure(s, c, a, f, m))
 		r = (struct ruling){ VERDICT_SUSPECT, session_failure };
-	if (m == NULL && r.verdict == VERDICT_FAIL && is_silence(s, l, f))
+	if (m == NULL && r.verdict == VERDICT_FAIL && is_silence(s, a, f))
 		r = (struct ruling){ VERDICT_SUSPECT,
 			"its answer ended without a byte" };
-	if (m != NULL && r.verdict != VERDICT_ANSWER && is_old_news(c, l))
+	if (m != NULL && r.verdict != VERDICT_ANSWER && is_old_news(c, a))
 		return true;
-	if (m != NULL && l == c->attempt && session_mirror(s, c, f, m))
+	if (m != NULL && a == c->attempt && session_mirror(s, c, f, m))
 		return true;
 	if (m == NULL &&
 	    (r.verdict == VERDICT_RETRY || r.verdict == VERDICT_FAIL ||
@@ -244,7 +244,7 @@ session_judge(struct session *s, struct call *c, struct attempt *l,
 		return true;
 	}
 	g = generation_ref(c->attempt != NULL ? c->attempt->generation :
-						l->generation);
+						a->generation);
 	switch (r.verdict) {
 	case VERDICT_LOST:
 		lost(s, c, g, f, kept, r);
@@ -258,8 +258,8 @@ session_judge(struct session *s, struct call *c, struct attempt *l,
 	case VERDICT_WORDS:
 	case VERDICT_GATE:
 	case VERDICT_SUSPECT:
-		session_doubt(s, c, l, f, kept,
-		    kept == NULL ? session_own_error(s, c, l, f) : NULL, r);
+		session_doubt(s, c, a, f, kept,
+		    kept == NULL ? session_own_error(s, c, a, f) : NULL, r);
 		break;
 	case VERDICT_LOST_MAYBE:
 		c->if_changed = f->ran_unless_changed &&
@@ -278,7 +278,7 @@ session_judge(struct session *s, struct call *c, struct attempt *l,
 	case VERDICT_FAIL:
 	case VERDICT_ANSWER:
 		assert(m != NULL); /* else it has returned above */
-		anew = m->kind == FRAME_RESULT && session_lacks_id(g, c, l, f);
+		anew = m->kind == FRAME_RESULT && session_lacks_id(g, c, a, f);
 		call_worked(s, c, g, m);
 		session_answer(s, c, m);
 		if (anew)

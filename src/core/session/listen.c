@@ -16,17 +16,17 @@ static void
 listen_start(struct session *s)
 {
 	struct listen_stream *n = &s->listen;
-	struct attempt *l = calls_attempt(&s->calls, ATTEMPT_LISTEN, NULL, NULL,
+	struct attempt *a = calls_attempt(&s->calls, ATTEMPT_LISTEN, NULL, NULL,
 	    s->generation);
 
-	buf_addspan(&l->last_event_id, buf_span(&n->last_event_id));
-	l->fresh = n->fresh;
+	buf_addspan(&a->last_event_id, buf_span(&n->last_event_id));
+	a->fresh = n->fresh;
 	n->fresh = false;
 	n->state = LISTEN_OPEN;
-	n->ticket = l->ticket;
+	n->ticket = a->ticket;
 	n->event = n->denied = n->behind = n->hurry = false;
 	n->since = s->now;
-	session_start(s, l);
+	session_start(s, a);
 }
 
 void
@@ -123,29 +123,29 @@ session_awaits_stream(struct session *s, const struct frame *f)
 
 /* A stream that stays open for long without a head works, too. */
 static void
-note_held(struct session *s, const struct attempt *l)
+note_held(struct session *s, const struct attempt *a)
 {
 	enum { HELD_MS = 2000 };
 
-	s->listen.held |= l->head_at == 0 && s->now - l->out_at >= HELD_MS;
+	s->listen.held |= a->head_at == 0 && s->now - a->out_at >= HELD_MS;
 }
 
 void
 session_listen_close(struct session *s)
 {
 	struct listen_stream *n = &s->listen;
-	struct attempt *l = n->state == LISTEN_OPEN ?
+	struct attempt *a = n->state == LISTEN_OPEN ?
 	    calls_attempt_find(&s->calls, n->ticket) :
 	    NULL;
 
 	n->due = false;
-	if (l != NULL)
-		note_held(s, l);
+	if (a != NULL)
+		note_held(s, a);
 	alarm_set(&s->alarms, ALARM_LISTEN, ALARM_NEVER);
 	n->state = LISTEN_OFF;
 	n->denied = false;
-	if (l != NULL)
-		session_abort(s, l);
+	if (a != NULL)
+		session_abort(s, a);
 }
 
 bool
@@ -162,11 +162,11 @@ session_listen_head(struct session *s, const struct facts *f)
 }
 
 void
-session_listen_broke(struct session *s, const struct attempt *l,
+session_listen_broke(struct session *s, const struct attempt *a,
     const struct facts *f)
 {
 	if (f->ending == ENDING_CUT && f->sent)
-		note_held(s, l);
+		note_held(s, a);
 	s->listen.broke |= f->ending == ENDING_CUT ||
 	    (s->listen.held &&
 		(f->ending == ENDING_CONNECT || verdict_is_gateway(f->status)));
@@ -233,15 +233,15 @@ void
 session_listen_wake(struct session *s)
 {
 	struct listen_stream *n = &s->listen;
-	struct attempt *l = calls_attempt_find(&s->calls, n->ticket);
+	struct attempt *a = calls_attempt_find(&s->calls, n->ticket);
 
 	n->tries = 0;
 	if (n->state == LISTEN_WAITING) {
 		alarm_set(&s->alarms, ALARM_LISTEN, s->now + WAKE_MS);
-	} else if (n->state == LISTEN_OPEN && l != NULL) {
+	} else if (n->state == LISTEN_OPEN && a != NULL) {
 		/* The end of the stream tells the last event id and opens the
 		 * next one. */
-		session_abort(s, l);
+		session_abort(s, a);
 	}
 }
 

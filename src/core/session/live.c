@@ -339,13 +339,13 @@ restore_next(struct session *s)
 }
 
 void
-session_restore_message(struct session *s, struct attempt *l)
+session_restore_message(struct session *s, struct attempt *a)
 {
-	if (l->answered)
+	if (a->answered)
 		return;
-	l->answered = true;
-	session_linger(s, l);
-	if (l->generation != s->generation || !phase_permits(s, PHASE_RESTORES))
+	a->answered = true;
+	session_linger(s, a);
+	if (a->generation != s->generation || !phase_permits(s, PHASE_RESTORES))
 		return;
 	s->restoring.restored++;
 	restore_next(s);
@@ -355,19 +355,19 @@ session_restore_message(struct session *s, struct attempt *l)
  * the session is gone again. Returns false if it was no refusal, or nothing can
  * be done about it. */
 static bool
-restore_lost(struct session *s, struct attempt *l, struct ruling r)
+restore_lost(struct session *s, struct attempt *a, struct ruling r)
 {
 	if (!is_refusal(r))
 		return false;
 	if (s->restoring.flaps < BOUND_FLAPS && s->config.retry_window_ms > 0) {
 		s->restoring.flaps++;
-		session_again(s, l, session_flap_wait(s->restoring.flaps))
+		session_again(s, a, session_flap_wait(s->restoring.flaps))
 		    ->fresh = true;
 		return true;
 	}
 	if (!session_may_renew(s))
 		return false;
-	calls_attempt_drop(&s->calls, l);
+	calls_attempt_drop(&s->calls, a);
 	session_renew(s, r.rule);
 	return true;
 }
@@ -375,28 +375,28 @@ restore_lost(struct session *s, struct attempt *l, struct ruling r)
 /* A setting that the server does not take is not worth the session: the
  * restoring goes on. */
 void
-session_restore_done(struct session *s, struct attempt *l,
+session_restore_done(struct session *s, struct attempt *a,
     const struct facts *f)
 {
-	struct ruling r = session_ruling(s, l, f);
+	struct ruling r = session_ruling(s, a, f);
 
-	l->live = false;
-	if (l->answered || l->generation != s->generation ||
+	a->live = false;
+	if (a->answered || a->generation != s->generation ||
 	    !phase_permits(s, PHASE_RESTORES)) {
-		calls_attempt_drop(&s->calls, l);
+		calls_attempt_drop(&s->calls, a);
 		return;
 	}
-	if (restore_lost(s, l, r))
+	if (restore_lost(s, a, r))
 		return;
 	s->restoring.refused++;
 	session_log(s, LEVEL_WARN,
 	    "%s did not accept %.*s in the new session (%d)", s->config.host,
-	    (int)l->body->method.n, l->body->method.p, f->status);
+	    (int)a->body->method.n, a->body->method.p, f->status);
 	/* The server answered with a refusal: the client does not have this
 	 * setting any more. */
 	if (r.verdict == VERDICT_ANSWER)
-		settings_forget(&s->settings, l->body);
-	calls_attempt_drop(&s->calls, l);
+		settings_forget(&s->settings, a->body);
+	calls_attempt_drop(&s->calls, a);
 	restore_next(s);
 }
 

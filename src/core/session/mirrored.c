@@ -19,14 +19,14 @@
 static struct attempt *
 ask(struct session *s, struct frame *body)
 {
-	struct attempt *l = calls_attempt(&s->calls, ATTEMPT_MIRROR, NULL, body,
+	struct attempt *a = calls_attempt(&s->calls, ATTEMPT_MIRROR, NULL, body,
 	    s->generation);
 
 	frame_unref(body);
-	s->mirrored.ticket = l->ticket;
-	session_abort_in(s, l, BOUND_TOOL_PAGES_MS);
-	session_start(s, l);
-	return l;
+	s->mirrored.ticket = a->ticket;
+	session_abort_in(s, a, BOUND_TOOL_PAGES_MS);
+	session_start(s, a);
+	return a;
 }
 
 /* Asks for a page of tools, the first one if cursor is empty. */
@@ -47,16 +47,16 @@ ask_discover(struct session *s)
 	struct frame *plain = session_own_request(s, "server/discover",
 	    no_span);
 	struct generation *g = generation_new(s->generation->number);
-	struct attempt *l;
+	struct attempt *a;
 	struct buf meta;
 
 	buf_init(&meta, 0);
 	era_client_meta(&meta, s->handshake.request->params);
-	l = ask(s, era_discover(plain->id, buf_span(&meta)));
+	a = ask(s, era_discover(plain->id, buf_span(&meta)));
 	/* It belongs to no session. */
 	g->version = xstrdup(REVISION_MODERN);
-	generation_unref(l->generation);
-	l->generation = g;
+	generation_unref(a->generation);
+	a->generation = g;
 	s->mirrored.tried_modern = true;
 	frame_unref(plain);
 	buf_free(&meta);
@@ -100,25 +100,25 @@ session_mirror(struct session *s, struct call *c, const struct facts *f,
 }
 
 void
-session_mirror_message(struct session *s, struct attempt *l, struct frame *m)
+session_mirror_message(struct session *s, struct attempt *a, struct frame *m)
 {
 	struct mirrored *k = &s->mirrored;
 	struct span cursor = json_get(m->result, "nextCursor");
 	bool modern = false;
 
-	if (l->ticket != k->ticket)
+	if (a->ticket != k->ticket)
 		return;
 	k->ticket = 0;
-	session_linger(s, l);
-	if (!l->list && era_discovered(m->result, &modern) && modern) {
+	session_linger(s, a);
+	if (!a->list && era_discovered(m->result, &modern) && modern) {
 		keep_frame(&k->discovered, frame_ref(m));
 		session_renew(s, "it speaks " REVISION_MODERN);
 		if (s->in_flight == 0 && phase_permits(s, PHASE_AGAIN) &&
 		    s->former != NULL && s->former->session != NULL)
 			session_delete(s, s->former);
-	} else if (l->list && is_mismatch(m) && !k->tried_modern) {
+	} else if (a->list && is_mismatch(m) && !k->tried_modern) {
 		ask_discover(s);
-	} else if (l->list && m->kind == FRAME_RESULT) {
+	} else if (a->list && m->kind == FRAME_RESULT) {
 		frame_unref(mirror_learn(k->mirror, m, NULL, NULL));
 		if (json_kind(cursor) == '"' && ++k->pages < BOUND_TOOL_PAGES)
 			ask_tools(s, cursor);
@@ -126,9 +126,9 @@ session_mirror_message(struct session *s, struct attempt *l, struct frame *m)
 }
 
 void
-session_mirror_done(struct session *s, struct attempt *l)
+session_mirror_done(struct session *s, struct attempt *a)
 {
-	if (l->ticket == s->mirrored.ticket)
+	if (a->ticket == s->mirrored.ticket)
 		s->mirrored.ticket = 0;
-	calls_attempt_drop(&s->calls, l);
+	calls_attempt_drop(&s->calls, a);
 }

@@ -7,11 +7,11 @@
 #include "core/session/parts.h"
 
 const char *
-session_one_way_name(const struct attempt *l)
+session_one_way_name(const struct attempt *a)
 {
-	if (l->body->kind != FRAME_NOTIFICATION)
+	if (a->body->kind != FRAME_NOTIFICATION)
 		return "an answer from the client";
-	return json_key_is(l->body->method, "notifications/cancelled") ?
+	return json_key_is(a->body->method, "notifications/cancelled") ?
 	    "a cancel" :
 	    "a notification";
 }
@@ -19,11 +19,11 @@ session_one_way_name(const struct attempt *l)
 struct attempt *
 session_send_one_way(struct session *s, struct frame *f)
 {
-	struct attempt *l = calls_attempt(&s->calls, ATTEMPT_ONE_WAY, NULL, f,
+	struct attempt *a = calls_attempt(&s->calls, ATTEMPT_ONE_WAY, NULL, f,
 	    s->generation);
 
-	session_start(s, l);
-	return l;
+	session_start(s, a);
+	return a;
 }
 
 /* May the call that asked go on? It may if the server read the answer and

@@ -122,10 +122,10 @@ adopt(struct session *s, const struct facts *f, struct frame *m)
 
 /* The first initialize, of the client or of --handshake, was answered. */
 static void
-first_opened(struct session *s, struct attempt *l, const struct facts *f,
+first_opened(struct session *s, struct attempt *a, const struct facts *f,
     struct frame *m)
 {
-	struct call *c = l->call;
+	struct call *c = a->call;
 
 	adopt(s, f, m);
 	session_learn_families(s, m);
@@ -136,7 +136,7 @@ first_opened(struct session *s, struct attempt *l, const struct facts *f,
 	session_phase(s, PHASE_OPENED, ALARM_NEVER);
 	if (c != NULL)
 		session_answer(s, c, s->handshake.answer);
-	s->handshake.opener = l;
+	s->handshake.opener = a;
 	if (is_own_handshake(s))
 		session_begin_ready(s);
 }
@@ -146,33 +146,33 @@ first_opened(struct session *s, struct attempt *l, const struct facts *f,
 static void
 end_hedge(struct session *s, const struct attempt *opener)
 {
-	struct attempt *l;
+	struct attempt *a;
 
-	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
-		if (l->kind != ATTEMPT_OPEN || l == opener ||
-		    l->generation != s->generation)
+	for (a = s->calls.attempts; a != NULL; a = calls_attempt_next(a)) {
+		if (a->kind != ATTEMPT_OPEN || a == opener ||
+		    a->generation != s->generation)
 			continue;
-		if (!l->live) {
-			session_abort(s, l);
+		if (!a->live) {
+			session_abort(s, a);
 			continue;
 		}
-		generation_unref(l->generation);
-		l->generation = generation_new(s->generation->number);
-		session_abort_in(s, l, BOUND_LINGER_MS);
+		generation_unref(a->generation);
+		a->generation = generation_new(s->generation->number);
+		session_abort_in(s, a, BOUND_LINGER_MS);
 	}
 }
 
-/* The initialize of a renewal was answered; l is NULL if that was a while
+/* The initialize of a renewal was answered; a is NULL if that was a while
  * ago. */
 static void
-renewed(struct session *s, struct attempt *l, const struct facts *f,
+renewed(struct session *s, struct attempt *a, const struct facts *f,
     struct frame *m)
 {
 	adopt(s, f, m);
 	s->start.tries = 0;
-	end_hedge(s, l);
-	if (l != NULL)
-		session_linger(s, l);
+	end_hedge(s, a);
+	if (a != NULL)
+		session_linger(s, a);
 	session_log(s, LEVEL_DEBUG, "new session with %s, number %llu",
 	    s->config.host, (unsigned long long)s->generation->number);
 	s->renewal.renewed = true;
@@ -187,20 +187,20 @@ renewed(struct session *s, struct attempt *l, const struct facts *f,
 /* An initialize was answered that nobody waits for any more: the session that
  * it made is deleted. */
 static void
-end_stray(struct session *s, struct attempt *l, const struct facts *f,
+end_stray(struct session *s, struct attempt *a, const struct facts *f,
     const struct frame *m)
 {
 	if (m->kind != FRAME_RESULT || !verdict_session_ok(f->session) ||
-	    l->generation->session != NULL)
+	    a->generation->session != NULL)
 		return;
-	l->generation->session = xstrndup(f->session.p, f->session.n);
-	free(l->generation->version);
-	l->generation->version = negotiated(m);
-	session_delete(s, l->generation);
+	a->generation->session = xstrndup(f->session.p, f->session.n);
+	free(a->generation->version);
+	a->generation->version = negotiated(m);
+	session_delete(s, a->generation);
 }
 
 bool
-session_make_room(struct session *s, struct attempt *l, const struct facts *f)
+session_make_room(struct session *s, struct attempt *a, const struct facts *f)
 {
 	if (!phase_permits(s, PHASE_AGAIN) || s->former == NULL ||
 	    s->former->session == NULL || s->former->ended ||
@@ -212,39 +212,39 @@ session_make_room(struct session *s, struct attempt *l, const struct facts *f)
 	session_log(s, LEVEL_INFO,
 	    "%s refuses a new session (%d): the old one is ended first",
 	    s->config.host, f->status);
-	session_again(s, l, BOUND_DELETE_MS)->after_delete = true;
+	session_again(s, a, BOUND_DELETE_MS)->after_delete = true;
 	return true;
 }
 
 void
-session_opened(struct session *s, struct attempt *l, const struct facts *f,
+session_opened(struct session *s, struct attempt *a, const struct facts *f,
     struct frame *m)
 {
-	if (session_spare_opened(s, l, f, m)) {
-		session_linger(s, l);
+	if (session_spare_opened(s, a, f, m)) {
+		session_linger(s, a);
 		return;
 	}
-	if (l->generation != s->generation || !phase_permits(s, PHASE_SERVES)) {
-		end_stray(s, l, f, m);
+	if (a->generation != s->generation || !phase_permits(s, PHASE_SERVES)) {
+		end_stray(s, a, f, m);
 		return;
 	}
 	if (!phase_permits(s, PHASE_FIRST | PHASE_AGAIN))
 		return;
 	if (m->kind == FRAME_RESULT && phase_permits(s, PHASE_AGAIN)) {
-		renewed(s, l, f, m);
+		renewed(s, a, f, m);
 	} else if (m->kind == FRAME_RESULT) {
-		first_opened(s, l, f, m);
+		first_opened(s, a, f, m);
 	} else if (!verdict_is_gateway(f->status) &&
 	    verdict_error(f, m, &s->config.rules).verdict != VERDICT_RETRY) {
-		if (session_make_room(s, l, f))
+		if (session_make_room(s, a, f))
 			return;
 		if (session_start_early(s, f))
-			session_again(s, l, backoff_retry(0, s->random));
+			session_again(s, a, backoff_retry(0, s->random));
 		else
 			session_open_failed(s, f, m);
-	} else if (l->call != NULL) {
+	} else if (a->call != NULL) {
 		/* open_done knows how long to wait before the next try. */
-		keep_frame(&l->call->refusal, frame_ref(m));
+		keep_frame(&a->call->refusal, frame_ref(m));
 	}
 }
 
@@ -293,14 +293,14 @@ static struct call *
 abort_open(struct session *s)
 {
 	struct call *c = NULL;
-	struct attempt *l;
+	struct attempt *a;
 
-	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
-		if (l->kind != ATTEMPT_OPEN)
+	for (a = s->calls.attempts; a != NULL; a = calls_attempt_next(a)) {
+		if (a->kind != ATTEMPT_OPEN)
 			continue;
-		if (l->call != NULL)
-			c = l->call;
-		session_abort(s, l);
+		if (a->call != NULL)
+			c = a->call;
+		session_abort(s, a);
 	}
 	return c;
 }

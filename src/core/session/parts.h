@@ -77,7 +77,7 @@ void session_write(struct session *s, struct frame *f);
 /* Writes a frame of the server (borrowed) that came on this attempt. Of
  * list_changed that are equal and come in a burst only the last is written, a
  * moment later, but before whatever else is. */
-void session_pass(struct session *s, struct frame *f, const struct attempt *l);
+void session_pass(struct session *s, struct frame *f, const struct attempt *a);
 /* Notes which list_changed the server's answer to initialize declares. */
 void session_learn_families(struct session *s, const struct frame *m);
 /* Writes the list_changed that were kept for a moment. */
@@ -97,13 +97,13 @@ void session_exit(struct session *s);
 /* --- act.c: attempts --- */
 
 /* Sends an attempt now. */
-void session_start(struct session *s, struct attempt *l);
+void session_start(struct session *s, struct attempt *a);
 /* Aborts the exchange of an attempt; drops an attempt that is not live. */
-void session_abort(struct session *s, struct attempt *l);
+void session_abort(struct session *s, struct attempt *a);
 /* May this initialize, which is under way, still make a session? Then that must
  * be deleted if nobody wants it. The stream of one that was answered may be
  * open for ever. */
-bool session_may_open(const struct attempt *l);
+bool session_may_open(const struct attempt *a);
 /* Have both the same id? A server may give one to all its sessions. */
 bool session_same_id(const struct generation *a, const struct generation *b);
 /* Is this perhaps a session of the SDK for Python from 1.8.0 to 1.9.4? A DELETE
@@ -118,7 +118,7 @@ bool session_is_fragile(const struct session *s, const struct generation *g);
 bool session_delete(struct session *s, struct generation *g);
 /* Replaces an attempt by a copy that goes out in wait ms, and returns the copy.
  * The old attempt is dropped. */
-struct attempt *session_again(struct session *s, struct attempt *l,
+struct attempt *session_again(struct session *s, struct attempt *a,
     int64_t wait);
 /* Makes a request that mcpsplice itself sends, with a new id. Owned by the
  * caller. */
@@ -133,13 +133,13 @@ struct frame *session_with_own_id(struct session *s, struct frame *request);
 /* --- act.c: phases and time --- */
 
 /* Sends an attempt in ms milliseconds. */
-void session_start_in(struct session *s, struct attempt *l, int64_t ms);
+void session_start_in(struct session *s, struct attempt *a, int64_t ms);
 /* Aborts the exchange of an attempt in ms milliseconds, if it still runs. */
-void session_abort_in(struct session *s, struct attempt *l, int64_t ms);
+void session_abort_in(struct session *s, struct attempt *a, int64_t ms);
 /* Nothing more is expected of this attempt, which is live: its exchange has
  * BOUND_LINGER_MS to end by itself. A server may leave each stream open, so of
  * more than BOUND_LINGERING that linger the oldest is aborted. */
-void session_linger(struct session *s, struct attempt *l);
+void session_linger(struct session *s, struct attempt *a);
 /* Does the current phase permit any of these (enum phase_bit)? */
 bool phase_permits(const struct session *s, unsigned bits);
 /* May requests and notifications go out? */
@@ -213,12 +213,12 @@ void session_note_worked(const struct call *c, struct generation *g);
 /* Notes whether this result of the call came with the session's id. Returns true
  * if it did not, and all others of its kind in this generation did. */
 bool session_lacks_id(struct generation *g, const struct call *c,
-    const struct attempt *l, const struct facts *f);
+    const struct attempt *a, const struct facts *f);
 /* Sets in f what the generation knows of requests like this one. */
 void session_add_history(const struct session *s, const struct call *c,
     const struct generation *g, struct facts *f);
 /* What the end of an exchange means, for any attempt but ATTEMPT_CALL. */
-struct ruling session_ruling(const struct session *s, const struct attempt *l,
+struct ruling session_ruling(const struct session *s, const struct attempt *a,
     const struct facts *f);
 
 /* --- call.c: its end --- */
@@ -256,7 +256,7 @@ void session_fail_accepted(struct session *s, bool lost);
 /* One-way messages of the client: notifications, and answers to questions. */
 
 /* Names what an ATTEMPT_ONE_WAY sends, for people to read; static. */
-const char *session_one_way_name(const struct attempt *l);
+const char *session_one_way_name(const struct attempt *a);
 /* Sends a one-way message (borrowed) now. */
 struct attempt *session_send_one_way(struct session *s, struct frame *f);
 /* The call that asked, and still runs, or NULL. asker is the origin of its
@@ -315,7 +315,7 @@ void session_listen_close(struct session *s);
 bool session_listen_head(struct session *s, const struct facts *f);
 /* The exchange of the GET is over: notes whether the stream broke without an
  * end, be it one that had not worked yet, or the server was away. */
-void session_listen_broke(struct session *s, const struct attempt *l,
+void session_listen_broke(struct session *s, const struct attempt *a,
     const struct facts *f);
 /* Opens a stream that broke beside the call that goes out in this step: the
  * server may ask something on it before it answers the call. */
@@ -345,7 +345,7 @@ void session_listen_signed_in(struct session *s);
 void session_spare_open(struct session *s);
 /* Keeps the answer to the initialize of the spare session. Returns false if
  * this attempt is another initialize. */
-bool session_spare_opened(struct session *s, const struct attempt *l,
+bool session_spare_opened(struct session *s, const struct attempt *a,
     const struct facts *f, struct frame *m);
 /* Has the spare session the id of the current one? Then it began anew, and what
  * is answered in it says nothing about the session that was in doubt. */
@@ -376,9 +376,9 @@ int64_t session_wait_latest(const struct session *s);
 /* Sends a second initialize of the same renewal if this one is silent while a
  * call waits, because its connection may be dead. If this one had
  * BOUND_RENEW_MS, it is aborted, and another one takes its place. */
-void session_hedge(struct session *s, struct attempt *l);
+void session_hedge(struct session *s, struct attempt *a);
 /* When session_hedge has something to do. */
-int64_t session_hedge_due(const struct session *s, const struct attempt *l);
+int64_t session_hedge_due(const struct session *s, const struct attempt *a);
 /* Renews the session, if the phase permits that. why is the rule by which the
  * session is lost; static, here and in the functions below. */
 void session_renew(struct session *s, const char *why);
@@ -425,7 +425,7 @@ void session_renew_unasked(struct session *s, const char *why);
  * wait, or when the client sends something. */
 void session_renew_later(struct session *s, const char *why);
 /* A one-way message was refused because the session is lost. */
-void session_one_way_lost(struct session *s, const struct attempt *l);
+void session_one_way_lost(struct session *s, const struct attempt *a);
 /* The server may be there again: the renewal after a start from the cache
  * begins now, if none is under way. */
 void session_renew_now(struct session *s);
@@ -474,10 +474,10 @@ void session_end_stale(struct session *s, const struct event *in);
 bool session_mirror(struct session *s, struct call *c, const struct facts *f,
     const struct frame *m);
 /* The answer to an ATTEMPT_MIRROR came. */
-void session_mirror_message(struct session *s, struct attempt *l,
+void session_mirror_message(struct session *s, struct attempt *a,
     struct frame *m);
 /* The exchange of an ATTEMPT_MIRROR is over. */
-void session_mirror_done(struct session *s, struct attempt *l);
+void session_mirror_done(struct session *s, struct attempt *a);
 
 /* --- replay.c --- */
 
@@ -491,7 +491,7 @@ bool session_awaits_tools(const struct session *s, const struct call *c);
 /* May this attempt, which was refused for now, not go out again, because its
  * call is not known to be safe? Then it waits for the list of tools, or the call
  * ends. */
-bool session_is_unsure(struct session *s, struct attempt *l);
+bool session_is_unsure(struct session *s, struct attempt *a);
 /* The door of this generation refused the call, which did not run: the call
  * waits for the next session, or gets its refusal. */
 void session_refused(struct session *s, struct call *c, struct generation *g);
@@ -532,12 +532,12 @@ int64_t session_flap_wait(unsigned n);
  * server may end its streams often, but --call-timeout limits the time without
  * an event or a message. r is the ruling for this end. Returns false if the
  * stream cannot be resumed. */
-bool session_resume(struct session *s, struct attempt *l, const struct facts *f,
+bool session_resume(struct session *s, struct attempt *a, const struct facts *f,
     struct ruling r);
 
 /* Notes the event id that the stream of a call ended with, n > 0: ids that come
  * on two streams, or are the session's, are no ids of events. */
-void session_note_ids(struct session *s, const struct attempt *l,
+void session_note_ids(struct session *s, const struct attempt *a,
     const struct facts *f);
 
 /* --- ping.c --- */
@@ -549,13 +549,13 @@ void session_note_ids(struct session *s, const struct attempt *l,
  * way cannot, because the session may have been lost since. */
 uint64_t session_ping(struct session *s, const char *why);
 /* The answer to the ping came. */
-void session_ping_message(struct session *s, struct attempt *l,
+void session_ping_message(struct session *s, struct attempt *a,
     const struct facts *f, struct frame *m);
 /* The exchange of the ping is over. */
-void session_ping_done(struct session *s, struct attempt *l,
+void session_ping_done(struct session *s, struct attempt *a,
     const struct facts *f);
 /* The exchange of a ping under an unknown session id is over. */
-void session_stranger_done(struct session *s, struct attempt *l,
+void session_stranger_done(struct session *s, struct attempt *a,
     const struct facts *f);
 /* Sends a ping if a call has been silent for long, and at --ping-interval. */
 void session_ping_tick(struct session *s);
@@ -570,20 +570,20 @@ void session_ping_due(struct session *s);
  * gone: the call waits for a witness. m is the server's error, or NULL; then
  * error (taken) is the one that mcpsplice made. */
 extern const char session_failure[];
-void session_doubt(struct session *s, struct call *c, struct attempt *l,
+void session_doubt(struct session *s, struct call *c, struct attempt *a,
     const struct facts *f, struct frame *m, struct frame *error,
     struct ruling r);
 /* Does an answer of this status to a witness tell something, because a call that
  * waits for it got the same status? */
 bool session_witness_tells(const struct session *s, int status);
 /* The answer to an ATTEMPT_WITNESS came. */
-void session_witness_message(struct session *s, struct attempt *l,
+void session_witness_message(struct session *s, struct attempt *a,
     const struct facts *f, const struct frame *m);
 /* The exchange of an ATTEMPT_WITNESS is over. */
-void session_witness_done(struct session *s, struct attempt *l,
+void session_witness_done(struct session *s, struct attempt *a,
     const struct facts *f);
 /* A witness that is silent for long is joined by others. */
-void session_witness_tick(struct session *s, struct attempt *l);
+void session_witness_tick(struct session *s, struct attempt *a);
 /* Sends the witness of the doubt, to which the new session must answer before a
  * call is sent again: one that is refused there, too, proves nothing. A fragile
  * session gets it when the server has taken initialized. */
@@ -602,7 +602,7 @@ void session_witness_too_late(struct session *s);
 
 /* This attempt waits for the user, and text tells how to sign in; n 0: it does
  * not wait any more. */
-void session_sign_in(struct session *s, struct attempt *l, struct span text);
+void session_sign_in(struct session *s, struct attempt *a, struct span text);
 /* There are new credentials: goes on with whatever waited for them. */
 void session_signed_in(struct session *s);
 /* Does the current initialize wait for the user? */
@@ -628,9 +628,9 @@ struct frame *session_sign_in_error(const struct session *s,
  * decides whether that is the answer, or whether other credentials may help. */
 void session_unauthorized(struct session *s, const struct event *in);
 /* An answer to an ATTEMPT_DOOR came. */
-void session_door_message(struct session *s, struct attempt *l);
+void session_door_message(struct session *s, struct attempt *a);
 /* The exchange of an ATTEMPT_DOOR is over. */
-void session_door_done(struct session *s, struct attempt *l);
+void session_door_done(struct session *s, struct attempt *a);
 
 /* --- early.c --- */
 
@@ -696,9 +696,9 @@ bool session_restore(struct session *s);
  * and resources may have changed. */
 void session_restore_again(struct session *s, const struct generation *g);
 /* The result of an ATTEMPT_RESTORE came. */
-void session_restore_message(struct session *s, struct attempt *l);
+void session_restore_message(struct session *s, struct attempt *a);
 /* The exchange of an ATTEMPT_RESTORE is over. */
-void session_restore_done(struct session *s, struct attempt *l,
+void session_restore_done(struct session *s, struct attempt *a,
     const struct facts *f);
 /* The restoring takes too long: goes on without the rest. */
 void session_restore_timeout(struct session *s);
@@ -718,7 +718,7 @@ void session_open(struct session *s, struct frame *initialize, struct call *c);
  * sends none. */
 void session_open_own(struct session *s);
 /* initialize was answered by m, a result or an error. */
-void session_opened(struct session *s, struct attempt *l, const struct facts *f,
+void session_opened(struct session *s, struct attempt *a, const struct facts *f,
     struct frame *m);
 /* Takes up the spare session, if a renewal took it and it was answered
  * before. */
@@ -737,18 +737,18 @@ bool session_open_again(const struct session *s, const struct facts *f,
 /* A server that allows one session may not know that the old one is gone:
  * deletes the old one and sends this initialize once more. Returns false if
  * that was done already or cannot help. */
-bool session_make_room(struct session *s, struct attempt *l,
+bool session_make_room(struct session *s, struct attempt *a,
     const struct facts *f);
 
 /* --- judge.c --- */
 
 /* What the answer to a call means. */
 
-/* Judges what a call got: by the facts of the exchange (l) and the message that
+/* Judges what a call got: by the facts of the exchange (a) and the message that
  * answers the call. m is NULL if the exchange ended without one; then the
  * function returns false, and has done nothing, if the facts are not about the
  * session. */
-bool session_judge(struct session *s, struct call *c, struct attempt *l,
+bool session_judge(struct session *s, struct call *c, struct attempt *a,
     const struct facts *f, struct frame *m);
 /* Returns the error that a call keeps until its session is renewed: the message
  * as it came, or only its code and text if the message is too large. Owned by
@@ -757,10 +757,10 @@ struct frame *session_refusal_to_keep(struct frame *m);
 /* The error that the client gets if the refusal stands and the server sent none
  * of its own, or refused no more than to resume a stream. */
 struct frame *session_own_error(const struct session *s, const struct call *c,
-    const struct attempt *l, const struct facts *f);
+    const struct attempt *a, const struct facts *f);
 /* The ruling for a call whose exchange ended without an answer. */
 struct ruling session_judge_end(const struct session *s,
-    const struct attempt *l, const struct facts *f);
+    const struct attempt *a, const struct facts *f);
 
 /* --- from_client.c --- */
 
@@ -777,9 +777,9 @@ void session_invalid(struct session *s, const struct event *in);
 /* What the server says. */
 
 /* Handles the status and headers of this attempt's answer. */
-void session_head(struct session *s, struct attempt *l, const struct facts *f);
+void session_head(struct session *s, struct attempt *a, const struct facts *f);
 /* Handles a message (borrowed) that came on this attempt. */
-void session_message(struct session *s, struct attempt *l,
+void session_message(struct session *s, struct attempt *a,
     const struct facts *f, struct frame *m);
 
 /* --- done.c --- */
@@ -789,7 +789,7 @@ void session_message(struct session *s, struct attempt *l,
 /* Handles the end of an attempt's exchange. Depending on what the attempt
  * was for and how it ended, the attempt is dropped or another one takes its
  * place. */
-void session_done(struct session *s, struct attempt *l, const struct facts *f);
+void session_done(struct session *s, struct attempt *a, const struct facts *f);
 
 /* --- time.c --- */
 

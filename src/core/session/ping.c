@@ -40,44 +40,44 @@ session_ping_due(struct session *s)
 uint64_t
 session_ping(struct session *s, const char *why)
 {
-	struct attempt *l;
+	struct attempt *a;
 
 	if (s->ping.ticket != 0) {
-		l = calls_attempt_find(&s->calls, s->ping.ticket);
-		return l->live ? s->calls.next_ticket : l->ticket;
+		a = calls_attempt_find(&s->calls, s->ping.ticket);
+		return a->live ? s->calls.next_ticket : a->ticket;
 	}
 	session_log(s, LEVEL_INFO,
 	    "%s: a ping asks whether the session is alive", why);
-	l = session_own_attempt(s, ATTEMPT_PING, "ping", no_span,
+	a = session_own_attempt(s, ATTEMPT_PING, "ping", no_span,
 	    s->generation);
-	s->ping.ticket = l->ticket;
-	l->window_end = s->now + BOUND_PING_MS;
-	session_abort_in(s, l, BOUND_PING_MS);
-	session_start(s, l);
-	return l->ticket;
+	s->ping.ticket = a->ticket;
+	a->window_end = s->now + BOUND_PING_MS;
+	session_abort_in(s, a, BOUND_PING_MS);
+	session_start(s, a);
+	return a->ticket;
 }
 
 /* Sends the ping again, within its time, if it told nothing because the server
  * was not there, or refused it for now: a server that restarts does both. */
 static bool
-ping_again(struct session *s, struct attempt *l, const struct facts *f,
+ping_again(struct session *s, struct attempt *a, const struct facts *f,
     struct ruling r)
 {
-	int64_t wait = backoff_retry(l->tries, s->random);
-	int64_t left = l->window_end - s->now;
+	int64_t wait = backoff_retry(a->tries, s->random);
+	int64_t left = a->window_end - s->now;
 
 	if (wait < f->retry_after_ms)
 		wait = f->retry_after_ms;
 	if (f->silent ||
 	    (r.verdict != VERDICT_RETRY && f->ending != ENDING_CUT) ||
-	    s->ping.ticket != l->ticket || wait >= left)
+	    s->ping.ticket != a->ticket || wait >= left)
 		return false;
 	session_log(s, LEVEL_INFO,
 	    "the ping shows nothing (%s): it is sent again in %lld ms", r.rule,
 	    (long long)wait);
-	l = session_again(s, l, wait);
-	s->ping.ticket = l->ticket;
-	session_abort_in(s, l, left);
+	a = session_again(s, a, wait);
+	s->ping.ticket = a->ticket;
+	session_abort_in(s, a, left);
 	return true;
 }
 
@@ -89,11 +89,11 @@ static struct attempt *
 first_suspect_note(const struct session *s, const struct generation *g,
     uint64_t ticket)
 {
-	struct attempt *l;
+	struct attempt *a;
 
-	for (l = s->calls.attempts; l != NULL; l = l->next)
-		if (l->suspect && l->generation == g && l->ping_from <= ticket)
-			return l;
+	for (a = s->calls.attempts; a != NULL; a = a->next)
+		if (a->suspect && a->generation == g && a->ping_from <= ticket)
+			return a;
 	return NULL;
 }
 
@@ -103,18 +103,18 @@ settle_notes(struct session *s, struct generation *g, uint64_t ticket,
 {
 	struct facts refused = { .ending = ENDING_COMPLETE, .sent = true };
 	bool gone = lost || g != s->generation;
-	struct attempt *l;
+	struct attempt *a;
 
-	while ((l = first_suspect_note(s, g, ticket)) != NULL) {
+	while ((a = first_suspect_note(s, g, ticket)) != NULL) {
 		session_log(s, LEVEL_WARN, "%s %s: %s was not delivered",
 		    s->config.host,
 		    lost ? "forgot the session" : "did not accept it",
-		    session_one_way_name(l));
-		refused.status = l->status;
-		session_undelivered(s, l->asker, gone ? NULL : &refused);
+		    session_one_way_name(a));
+		refused.status = a->status;
+		session_undelivered(s, a->asker, gone ? NULL : &refused);
 		if (lost && g == s->generation)
-			session_one_way_lost(s, l);
-		calls_attempt_drop(&s->calls, l);
+			session_one_way_lost(s, a);
+		calls_attempt_drop(&s->calls, a);
 	}
 }
 
@@ -122,23 +122,23 @@ settle_notes(struct session *s, struct generation *g, uint64_t ticket,
  * that is gone. Another call gets BOUND_SILENT_MS more, because the process
  * that began its stream may still serve it. */
 static void
-outlive(struct session *s, struct attempt *l)
+outlive(struct session *s, struct attempt *a)
 {
-	if (l->dead_at != ALARM_NEVER || session_repeat(s, l->call, 0))
+	if (a->dead_at != ALARM_NEVER || session_repeat(s, a->call, 0))
 		return;
-	l->dead_at = s->now + BOUND_SILENT_MS;
-	alarm_note(&s->alarms, l->dead_at);
+	a->dead_at = s->now + BOUND_SILENT_MS;
+	alarm_note(&s->alarms, a->dead_at);
 }
 
 static void
 settle_silent(struct session *s, struct generation *g)
 {
-	struct attempt *l;
+	struct attempt *a;
 
-	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
-		if (l->kind == ATTEMPT_CALL && l->live && l->call != NULL &&
-		    l->generation == g && l->silences > 0)
-			outlive(s, l);
+	for (a = s->calls.attempts; a != NULL; a = calls_attempt_next(a)) {
+		if (a->kind == ATTEMPT_CALL && a->live && a->call != NULL &&
+		    a->generation == g && a->silences > 0)
+			outlive(s, a);
 	}
 }
 
@@ -148,18 +148,18 @@ static void
 settle_resumed(struct session *s, const struct generation *g)
 {
 	static const struct facts none = { .retry_after_ms = -1 };
-	struct attempt *l;
+	struct attempt *a;
 
 	if (s->event_ids.trusted)
 		return;
-	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
-		if (l->kind != ATTEMPT_CALL || l->call == NULL ||
-		    l->generation != g || l->resumed_at == 0 ||
-		    s->now - l->resumed_at < BOUND_SILENT_MS)
+	for (a = s->calls.attempts; a != NULL; a = calls_attempt_next(a)) {
+		if (a->kind != ATTEMPT_CALL || a->call == NULL ||
+		    a->generation != g || a->resumed_at == 0 ||
+		    s->now - a->resumed_at < BOUND_SILENT_MS)
 			continue;
-		if (!session_repeat(s, l->call, 0))
-			session_fail(s, l->call,
-			    session_cut_off(s, l->call, &none));
+		if (!session_repeat(s, a->call, 0))
+			session_fail(s, a->call,
+			    session_cut_off(s, a->call, &none));
 	}
 }
 
@@ -190,7 +190,7 @@ static void
 ask_stranger(struct session *s)
 {
 	struct generation *g;
-	struct attempt *l;
+	struct attempt *a;
 
 	if (s->listen.ids_known || s->generation->session == NULL ||
 	    !phase_permits(s, PHASE_WORKS))
@@ -201,20 +201,20 @@ ask_stranger(struct session *s)
 	    NULL :
 	    xstrdup(s->generation->version);
 	if (g->session != NULL) {
-		l = session_own_attempt(s, ATTEMPT_STRANGER, "ping", no_span,
+		a = session_own_attempt(s, ATTEMPT_STRANGER, "ping", no_span,
 		    g);
-		session_abort_in(s, l, BOUND_PING_MS);
-		session_start(s, l);
+		session_abort_in(s, a, BOUND_PING_MS);
+		session_start(s, a);
 	}
 	generation_unref(g);
 }
 
 void
-session_stranger_done(struct session *s, struct attempt *l,
+session_stranger_done(struct session *s, struct attempt *a,
     const struct facts *f)
 {
-	s->listen.ids_known |= is_refusal(session_ruling(s, l, f));
-	calls_attempt_drop(&s->calls, l);
+	s->listen.ids_known |= is_refusal(session_ruling(s, a, f));
+	calls_attempt_drop(&s->calls, a);
 }
 
 /* Has something been in doubt since after the ping was sent? */
@@ -256,28 +256,28 @@ settle(struct session *s, struct generation *g, uint64_t ticket, bool lost)
 /* Any answer that does not speak of a lost session shows that the session
  * lives, an error too: servers of 2026-07-28 have no ping any more. */
 void
-session_ping_message(struct session *s, struct attempt *l,
+session_ping_message(struct session *s, struct attempt *a,
     const struct facts *f, struct frame *m)
 {
-	struct generation *g = l->generation;
+	struct generation *g = a->generation;
 	struct ruling r = { VERDICT_ANSWER, "the server answered" };
 	bool lost;
 
-	if (l->answered)
+	if (a->answered)
 		return;
 	if (m->kind == FRAME_ERROR)
 		r = verdict_error(f, m, &s->config.rules);
-	l->said = r;
+	a->said = r;
 	if (r.verdict == VERDICT_RETRY)
 		return; /* session_ping_done sends it again */
 	lost = is_loss(s, r);
-	l->answered = true;
+	a->answered = true;
 	s->ping.ticket = 0;
 	session_log(s, LEVEL_INFO, "the ping shows that the session is %s (%s)",
 	    lost ? "gone" : "alive", r.rule);
-	session_linger(s, l);
+	session_linger(s, a);
 	generation_ref(g);
-	settle(s, g, l->ticket, lost);
+	settle(s, g, a->ticket, lost);
 	if (!lost)
 		settle_resumed(s, g);
 	generation_unref(g);
@@ -285,27 +285,27 @@ session_ping_message(struct session *s, struct attempt *l,
 }
 
 void
-session_ping_done(struct session *s, struct attempt *l, const struct facts *f)
+session_ping_done(struct session *s, struct attempt *a, const struct facts *f)
 {
-	struct generation *g = l->generation;
-	struct ruling r = session_ruling(s, l, f);
-	uint64_t ticket = l->ticket;
+	struct generation *g = a->generation;
+	struct ruling r = session_ruling(s, a, f);
+	uint64_t ticket = a->ticket;
 	bool lost = is_loss(s, r) || (f->silent && f->media == MEDIA_SSE);
 
-	l->live = false;
-	if (!l->answered && ping_again(s, l, f, r))
+	a->live = false;
+	if (!a->answered && ping_again(s, a, f, r))
 		return;
 	generation_ref(g);
 	if (s->ping.ticket == ticket)
 		s->ping.ticket = 0;
 	s->ping.active_at = s->now;
-	if (!l->answered) {
+	if (!a->answered) {
 		session_log(s, LEVEL_INFO, "the ping shows %s (%s)",
 		    lost ? "that the session is gone" : "nothing", r.rule);
-		calls_attempt_drop(&s->calls, l);
+		calls_attempt_drop(&s->calls, a);
 		settle(s, g, ticket, lost);
 	} else {
-		calls_attempt_drop(&s->calls, l);
+		calls_attempt_drop(&s->calls, a);
 	}
 	generation_unref(g);
 	session_ping_due(s);
@@ -314,21 +314,21 @@ session_ping_done(struct session *s, struct attempt *l, const struct facts *f)
 /* --- when to ask --- */
 
 static void
-silence(struct session *s, struct attempt *l)
+silence(struct session *s, struct attempt *a)
 {
-	if (l->dead_at <= s->now) {
-		session_interrupted(s, l->call, l->generation, NULL,
+	if (a->dead_at <= s->now) {
+		session_interrupted(s, a->call, a->generation, NULL,
 		    "the call was silent, and its session is gone");
 		return;
 	}
-	if (l->silent_at > s->now || l->waits_for_user)
+	if (a->silent_at > s->now || a->waits_for_user)
 		return;
 	/* The pause doubles, because one ping tells of all calls. */
-	if (l->silences < 6)
-		l->silences++;
-	l->silent_at = s->now + ((int64_t)BOUND_SILENT_MS << l->silences);
-	if (l->generation != s->generation || l->generation->lost)
-		outlive(s, l);
+	if (a->silences < 6)
+		a->silences++;
+	a->silent_at = s->now + ((int64_t)BOUND_SILENT_MS << a->silences);
+	if (a->generation != s->generation || a->generation->lost)
+		outlive(s, a);
 	else if (may_ask(s))
 		session_ping(s, "a call is silent");
 }
@@ -336,11 +336,11 @@ silence(struct session *s, struct attempt *l)
 void
 session_ping_tick(struct session *s)
 {
-	struct attempt *l;
+	struct attempt *a;
 
-	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
-		if (l->kind == ATTEMPT_CALL && l->live && l->call != NULL)
-			silence(s, l);
+	for (a = s->calls.attempts; a != NULL; a = calls_attempt_next(a)) {
+		if (a->kind == ATTEMPT_CALL && a->live && a->call != NULL)
+			silence(s, a);
 	}
 	if (s->now >= wanted_at(s))
 		session_ping(s, "--ping-interval");

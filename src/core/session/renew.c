@@ -20,7 +20,7 @@ void
 session_spare_open(struct session *s)
 {
 	struct spare *p = &s->spare;
-	struct attempt *l;
+	struct attempt *a;
 
 	/* Where sessions have no ids, a second one may end the first. */
 	if (p->generation != NULL || s->now < p->not_before ||
@@ -29,20 +29,20 @@ session_spare_open(struct session *s)
 		return;
 	(void)backoff_pace(&s->renewal.pace, s->now);
 	p->generation = generation_new(s->generation->number + 1);
-	l = session_own_attempt(s, ATTEMPT_OPEN, "initialize",
+	a = session_own_attempt(s, ATTEMPT_OPEN, "initialize",
 	    s->handshake.request->params, p->generation);
-	l->unasked = true;
-	p->ticket = l->ticket;
-	session_start(s, l);
+	a->unasked = true;
+	p->ticket = a->ticket;
+	session_start(s, a);
 }
 
 bool
-session_spare_opened(struct session *s, const struct attempt *l,
+session_spare_opened(struct session *s, const struct attempt *a,
     const struct facts *f, struct frame *m)
 {
 	struct spare *p = &s->spare;
 
-	if (p->generation == NULL || l->generation != p->generation)
+	if (p->generation == NULL || a->generation != p->generation)
 		return false;
 	if (m->kind == FRAME_RESULT && p->answer == NULL) {
 		p->answer = frame_ref(m);
@@ -103,22 +103,22 @@ session_spare_end(struct session *s)
 {
 	enum { VAIN_MS = 10 * 60 * 1000 };
 	struct spare *p = &s->spare;
-	struct attempt *l;
+	struct attempt *a;
 
 	if (p->generation == NULL)
 		return;
 	p->not_before = s->now + VAIN_MS;
 	/* The next session gets the number that this one had. */
 	p->generation->number = s->generation->number;
-	l = calls_attempt_find(&s->calls, p->ticket);
+	a = calls_attempt_find(&s->calls, p->ticket);
 	if (p->generation->session != NULL) {
 		session_delete(s, p->generation);
-	} else if (l != NULL) {
+	} else if (a != NULL) {
 		/* If it is answered soon, its session is deleted. */
-		if (l->live)
-			session_abort_in(s, l, BOUND_LINGER_MS);
+		if (a->live)
+			session_abort_in(s, a, BOUND_LINGER_MS);
 		else
-			session_abort(s, l);
+			session_abort(s, a);
 	}
 	session_spare_free(s);
 }
@@ -176,44 +176,44 @@ session_wait_latest(const struct session *s)
 /* When this initialize has had its time. The head of an answer is none, nor is
  * a comment, and a sign-in begins the time anew. */
 static int64_t
-open_over_at(const struct session *s, const struct attempt *l)
+open_over_at(const struct session *s, const struct attempt *a)
 {
 	int64_t since = s->renewal.window_at;
 
-	return (since < l->out_at ? l->out_at : since) + BOUND_RENEW_MS;
+	return (since < a->out_at ? a->out_at : since) + BOUND_RENEW_MS;
 }
 
 int64_t
-session_hedge_due(const struct session *s, const struct attempt *l)
+session_hedge_due(const struct session *s, const struct attempt *a)
 {
-	if (!phase_permits(s, PHASE_AGAIN) || l->kind != ATTEMPT_OPEN ||
-	    !l->live || l->waits_for_user || l->generation != s->generation)
+	if (!phase_permits(s, PHASE_AGAIN) || a->kind != ATTEMPT_OPEN ||
+	    !a->live || a->waits_for_user || a->generation != s->generation)
 		return ALARM_NEVER;
 	if (s->generation->hedged || session_wait_soonest(s) == ALARM_NEVER)
-		return open_over_at(s, l);
-	return alarm_sooner(l->silent_at, open_over_at(s, l));
+		return open_over_at(s, a);
+	return alarm_sooner(a->silent_at, open_over_at(s, a));
 }
 
 void
-session_hedge(struct session *s, struct attempt *l)
+session_hedge(struct session *s, struct attempt *a)
 {
 
-	if (session_hedge_due(s, l) > s->now)
+	if (session_hedge_due(s, a) > s->now)
 		return;
 	session_log(s, LEVEL_INFO,
 	    "%s does not answer initialize: it is sent again on another "
 	    "connection",
 	    s->config.host);
-	if (open_over_at(s, l) <= s->now) {
-		session_abort(s, l);
-		calls_attempt_drop(&s->calls, l);
+	if (open_over_at(s, a) <= s->now) {
+		session_abort(s, a);
+		calls_attempt_drop(&s->calls, a);
 	} else {
 		s->generation->hedged = true;
 	}
-	l = session_own_attempt(s, ATTEMPT_OPEN, "initialize",
+	a = session_own_attempt(s, ATTEMPT_OPEN, "initialize",
 	    s->handshake.request->params, s->generation);
-	l->fresh = true;
-	session_start(s, l);
+	a->fresh = true;
+	session_start(s, a);
 }
 
 /* --- a new generation --- */
@@ -238,26 +238,26 @@ void
 session_open_begin(struct session *s, struct frame *body, struct call *c,
     enum phase phase, int64_t timeout)
 {
-	struct attempt *l, *d;
+	struct attempt *a, *d;
 	int64_t wait = phase == PHASE_RENEWING ?
 	    backoff_pace(&s->renewal.pace, s->now) :
 	    0;
 
 	session_phase(s, phase, timeout > 0 ? s->now + timeout : ALARM_NEVER);
-	l = calls_attempt(&s->calls, ATTEMPT_OPEN, c, body, s->generation);
+	a = calls_attempt(&s->calls, ATTEMPT_OPEN, c, body, s->generation);
 	/* A server that allows one session wants the DELETE of the old one
 	 * first. */
 	for (d = s->calls.attempts; d != NULL; d = d->next)
 		if (d->kind == ATTEMPT_DELETE && d->live &&
 		    d->generation->number != 0) {
-			session_start_in(s, l, BOUND_DELETE_MS);
-			l->after_delete = true;
+			session_start_in(s, a, BOUND_DELETE_MS);
+			a->after_delete = true;
 			return;
 		}
 	if (wait > 0)
-		session_start_in(s, l, wait);
+		session_start_in(s, a, wait);
 	else
-		session_start(s, l);
+		session_start(s, a);
 }
 
 /* The current session is gone: makes calls that have been silent for long due
@@ -265,15 +265,15 @@ session_open_begin(struct session *s, struct frame *body, struct call *c,
 static void
 mind_silent(struct session *s)
 {
-	struct attempt *l;
+	struct attempt *a;
 
-	for (l = s->calls.attempts; l != NULL; l = l->next) {
-		if (l->kind != ATTEMPT_CALL || !l->live || l->waits_for_user ||
-		    l->call == NULL || l->silences == 0 ||
-		    l->dead_at != ALARM_NEVER)
+	for (a = s->calls.attempts; a != NULL; a = a->next) {
+		if (a->kind != ATTEMPT_CALL || !a->live || a->waits_for_user ||
+		    a->call == NULL || a->silences == 0 ||
+		    a->dead_at != ALARM_NEVER)
 			continue;
-		l->silent_at = s->now;
-		alarm_note(&s->alarms, l->silent_at);
+		a->silent_at = s->now;
+		alarm_note(&s->alarms, a->silent_at);
 	}
 }
 
@@ -283,14 +283,14 @@ mind_silent(struct session *s)
 static void
 end_own(struct session *s)
 {
-	struct attempt *l;
+	struct attempt *a;
 
-	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
-		if (l->kind == ATTEMPT_PING && !l->live)
-			session_start_in(s, l, 0);
-		else if (l->kind == ATTEMPT_PING ||
-		    l->kind == ATTEMPT_RESTORE || l->control)
-			session_abort(s, l);
+	for (a = s->calls.attempts; a != NULL; a = calls_attempt_next(a)) {
+		if (a->kind == ATTEMPT_PING && !a->live)
+			session_start_in(s, a, 0);
+		else if (a->kind == ATTEMPT_PING ||
+		    a->kind == ATTEMPT_RESTORE || a->control)
+			session_abort(s, a);
 	}
 	s->ping.ticket = s->witness.ticket = 0;
 }
@@ -390,12 +390,12 @@ session_renew_unasked(struct session *s, const char *why)
 
 /* A cancel ends something, so it does not begin a renewal. */
 void
-session_one_way_lost(struct session *s, const struct attempt *l)
+session_one_way_lost(struct session *s, const struct attempt *a)
 {
 	s->generation->lost = true;
-	if (!json_key_is(l->body->method, "notifications/cancelled"))
+	if (!json_key_is(a->body->method, "notifications/cancelled"))
 		session_renew_unasked(s,
-		    l->body->kind == FRAME_NOTIFICATION ?
+		    a->body->kind == FRAME_NOTIFICATION ?
 			"a notification was refused" :
 			"an answer from the client was refused");
 }

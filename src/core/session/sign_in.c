@@ -13,42 +13,42 @@
 #include "core/exchange/refusal.h"
 
 void
-session_sign_in(struct session *s, struct attempt *l, struct span text)
+session_sign_in(struct session *s, struct attempt *a, struct span text)
 {
 	/* Nobody wants the answer of this call any more: it must not be
 	 * sent. */
-	if (l->kind == ATTEMPT_CALL &&
-	    (l->call == NULL || l->call->cancelled)) {
-		session_abort(s, l);
+	if (a->kind == ATTEMPT_CALL &&
+	    (a->call == NULL || a->call->cancelled)) {
+		session_abort(s, a);
 		return;
 	}
-	if (text.n == 0 && !l->waits_for_user)
+	if (text.n == 0 && !a->waits_for_user)
 		return;
-	l->waits_for_user = text.n > 0;
-	if (l->waits_for_user) {
+	a->waits_for_user = text.n > 0;
+	if (a->waits_for_user) {
 		free(s->sign_in);
 		s->sign_in = xstrndup(text.p, text.n);
-		l->silences = 0;
-		l->dead_at = ALARM_NEVER; /* the call was not silent but
+		a->silences = 0;
+		a->dead_at = ALARM_NEVER; /* the call was not silent but
 					   * refused */
 	} else {
 		/* The request goes out only now: the server was not silent
 		 * before. */
-		l->silent_at = s->now + BOUND_SILENT_MS;
-		l->event_at = s->now;
+		a->silent_at = s->now + BOUND_SILENT_MS;
+		a->event_at = s->now;
 	}
 	/* For a renewal or an initialize of --handshake no client gives up, so
 	 * the time for the sign-in does not count. */
-	if (l->kind == ATTEMPT_OPEN && l->generation == s->generation) {
+	if (a->kind == ATTEMPT_OPEN && a->generation == s->generation) {
 		s->renewal.window_at = s->now;
 		if (phase_permits(s, PHASE_AGAIN))
 			session_phase(s, PHASE_RENEWING,
-			    l->waits_for_user ?
+			    a->waits_for_user ?
 				ALARM_NEVER :
 				s->now + session_renew_window(s));
-		else if (phase_permits(s, PHASE_FIRST) && l->call == NULL)
+		else if (phase_permits(s, PHASE_FIRST) && a->call == NULL)
 			session_phase(s, PHASE_OPENING,
-			    l->waits_for_user ||
+			    a->waits_for_user ||
 				    s->config.init_timeout_ms == 0 ?
 				ALARM_NEVER :
 				s->now + s->config.init_timeout_ms);
@@ -60,13 +60,13 @@ session_sign_in(struct session *s, struct attempt *l, struct span text)
 bool
 session_opening_waits(const struct session *s)
 {
-	const struct attempt *l;
+	const struct attempt *a;
 
 	if (!phase_permits(s, PHASE_FIRST | PHASE_AGAIN))
 		return false;
-	for (l = s->calls.attempts; l != NULL; l = l->next)
-		if (l->kind == ATTEMPT_OPEN && l->waits_for_user &&
-		    l->generation == s->generation)
+	for (a = s->calls.attempts; a != NULL; a = a->next)
+		if (a->kind == ATTEMPT_OPEN && a->waits_for_user &&
+		    a->generation == s->generation)
 			return true;
 	return false;
 }
@@ -150,24 +150,24 @@ session_signed_in(struct session *s)
  * refused for its credentials alone tells nothing until it has others, and its
  * time includes theirs. */
 static bool
-has_testified(const struct session *s, struct attempt *l, int status)
+has_testified(const struct session *s, struct attempt *a, int status)
 {
-	if (l == NULL || l->kind != ATTEMPT_WITNESS)
+	if (a == NULL || a->kind != ATTEMPT_WITNESS)
 		return false;
-	l->denied = true;
+	a->denied = true;
 	return session_witness_tells(s, status);
 }
 
 /* The facts of a refusal, and what is known of the call that was refused. */
 static struct facts
-with_history(const struct session *s, const struct attempt *l,
+with_history(const struct session *s, const struct attempt *a,
     const struct facts *f)
 {
 	struct facts known = *f;
 
-	if (l != NULL && l->kind == ATTEMPT_CALL && l->call != NULL &&
-	    l->last_event_id.n == 0)
-		session_add_history(s, l->call, l->generation, &known);
+	if (a != NULL && a->kind == ATTEMPT_CALL && a->call != NULL &&
+	    a->last_event_id.n == 0)
+		session_add_history(s, a->call, a->generation, &known);
 	return known;
 }
 
@@ -177,66 +177,66 @@ with_history(const struct session *s, const struct attempt *l,
 static void
 authorize(struct session *s, uint64_t ticket, const struct facts *f)
 {
-	struct event a = {
+	struct event ask = {
 		.kind = ACTION_AUTHORIZE, .ticket = ticket, .facts = f
 	};
-	struct attempt *l = calls_attempt_find(&s->calls, ticket);
-	struct facts good = with_history(s, l, f);
+	struct attempt *a = calls_attempt_find(&s->calls, ticket);
+	struct facts good = with_history(s, a, f);
 
 	good.credentials_known_good = true;
-	if (l != NULL && session_is_lost(verdict_bare(&good, &s->config.rules)))
-		a.session = span_of(l->generation->session);
-	events_add(&s->events, &a);
+	if (a != NULL && session_is_lost(verdict_bare(&good, &s->config.rules)))
+		ask.session = span_of(a->generation->session);
+	events_add(&s->events, &ask);
 }
 
 static void
 take(struct session *s, uint64_t ticket, const struct facts *f, const char *why)
 {
-	struct event a = { .kind = ACTION_TAKE_REFUSAL,
+	struct event ask = { .kind = ACTION_TAKE_REFUSAL,
 		.ticket = ticket,
 		.facts = f,
 		.text = why };
 
-	events_add(&s->events, &a);
+	events_add(&s->events, &ask);
 }
 
 /* --- the door is asked --- */
 
 /* Without a session nobody can be asked who knows the call's. */
 static bool
-wants_witness(const struct session *s, const struct attempt *l,
+wants_witness(const struct session *s, const struct attempt *a,
     const struct facts *f)
 {
-	return l != NULL && l->kind == ATTEMPT_CALL && l->call != NULL &&
-	    l->generation->session != NULL &&
+	return a != NULL && a->kind == ATTEMPT_CALL && a->call != NULL &&
+	    a->generation->session != NULL &&
 	    (f->status == 401 || f->signature) && f->stamp != 0 &&
 	    f->refusals + f->again == 0 && !f->of_door &&
-	    phase_permits(s, PHASE_WORKS) && !session_is_safe(s, l->call);
+	    phase_permits(s, PHASE_WORKS) && !session_is_safe(s, a->call);
 }
 
 static void
-ask_door(struct session *s, struct attempt *l, const struct facts *f)
+ask_door(struct session *s, struct attempt *a, const struct facts *f)
 {
 	struct attempt *i;
 
-	l->unauthorized = facts_keep(f);
+	a->unauthorized = facts_keep(f);
 	for (i = s->calls.attempts; i != NULL; i = i->next)
 		if (i->kind == ATTEMPT_DOOR && !i->answered &&
-		    i->generation == l->generation)
+		    i->generation == a->generation)
 			return;
 	session_log(s, LEVEL_INFO,
 	    "401: a ping asks whether the server or the tool wants other "
 	    "credentials");
 	i = session_own_attempt(s, ATTEMPT_DOOR, "ping", no_span,
-	    l->generation);
+	    a->generation);
 	session_abort_in(s, i, BOUND_PING_MS);
 	session_start(s, i);
 }
 
 static uint64_t
-mark_of(const struct attempt *l, const struct facts *f)
+mark_of(const struct attempt *a, const struct facts *f)
 {
-	return refusal_mark(f, NULL, l->body, l->generation->session);
+	return refusal_mark(f, NULL, a->body, a->generation->session);
 }
 
 /* The door has spoken: refused, or NULL: it let the ping pass, or says nothing.
@@ -245,48 +245,48 @@ mark_of(const struct attempt *l, const struct facts *f)
 static void
 door_told(struct session *s, struct attempt *door, const struct facts *refused)
 {
-	struct attempt *l;
+	struct attempt *a;
 	bool asked = false;
 	struct facts f;
 
 	door->answered = true;
-	for (l = s->calls.attempts; l != NULL; l = l->next) {
-		if (l->unauthorized == NULL ||
-		    l->generation != door->generation)
+	for (a = s->calls.attempts; a != NULL; a = a->next) {
+		if (a->unauthorized == NULL ||
+		    a->generation != door->generation)
 			continue;
-		f = l->unauthorized->facts;
+		f = a->unauthorized->facts;
 		if (refused != NULL &&
-		    mark_of(door, refused) == mark_of(l, &f)) {
-			authorize(s, l->ticket, &f);
+		    mark_of(door, refused) == mark_of(a, &f)) {
+			authorize(s, a->ticket, &f);
 		} else {
 			f.interactive = false;
 			if (!asked)
 				authorize(s, 0, &f);
 			asked = true;
-			take(s, l->ticket, &f,
+			take(s, a->ticket, &f,
 			    "a ping with the same token did not get this, so "
 			    "a tool may have refused it");
 		}
-		facts_free(l->unauthorized);
-		l->unauthorized = NULL;
+		facts_free(a->unauthorized);
+		a->unauthorized = NULL;
 	}
 }
 
 void
-session_door_message(struct session *s, struct attempt *l)
+session_door_message(struct session *s, struct attempt *a)
 {
-	if (l->answered)
+	if (a->answered)
 		return;
-	session_linger(s, l);
-	door_told(s, l, NULL);
+	session_linger(s, a);
+	door_told(s, a, NULL);
 }
 
 void
-session_door_done(struct session *s, struct attempt *l)
+session_door_done(struct session *s, struct attempt *a)
 {
-	if (!l->answered)
-		door_told(s, l, NULL);
-	calls_attempt_drop(&s->calls, l);
+	if (!a->answered)
+		door_told(s, a, NULL);
+	calls_attempt_drop(&s->calls, a);
 }
 
 /* --- a 401 or 403 --- */
@@ -296,22 +296,22 @@ session_door_done(struct session *s, struct attempt *l)
 void
 session_unauthorized(struct session *s, const struct event *in)
 {
-	struct attempt *l = calls_attempt_find(&s->calls, in->ticket);
-	struct facts f = with_history(s, l, in->facts);
+	struct attempt *a = calls_attempt_find(&s->calls, in->ticket);
+	struct facts f = with_history(s, a, in->facts);
 	struct ruling r = verdict_bare(&f, &s->config.rules);
 
 	/* The server is not silent: other credentials may take a while. */
-	if (l != NULL && l->kind == ATTEMPT_OPEN)
-		l->silent_at = s->now + BOUND_SILENT_MS;
-	if (l != NULL && l->kind == ATTEMPT_DOOR) {
-		door_told(s, l, in->facts);
+	if (a != NULL && a->kind == ATTEMPT_OPEN)
+		a->silent_at = s->now + BOUND_SILENT_MS;
+	if (a != NULL && a->kind == ATTEMPT_DOOR) {
+		door_told(s, a, in->facts);
 		take(s, in->ticket, in->facts, NULL);
 	} else if (s->ending.stopped || f.verb == VERB_DELETE ||
 	    is_refusal(r) || r.verdict == VERDICT_LOST_MAYBE ||
-	    has_testified(s, l, f.status)) {
+	    has_testified(s, a, f.status)) {
 		take(s, in->ticket, in->facts, NULL);
-	} else if (wants_witness(s, l, in->facts)) {
-		ask_door(s, l, in->facts);
+	} else if (wants_witness(s, a, in->facts)) {
+		ask_door(s, a, in->facts);
 	} else {
 		authorize(s, in->ticket, in->facts);
 	}

@@ -80,13 +80,13 @@ session_free(struct session *s)
 static void
 wake(struct session *s)
 {
-	struct attempt *l;
+	struct attempt *a;
 
 	session_listen_wake(s);
-	for (l = s->calls.attempts; l != NULL; l = l->next)
-		if (!l->live && l->tries > 0 &&
-		    (l->kind == ATTEMPT_CALL || l->kind == ATTEMPT_OPEN))
-			session_start_in(s, l, 0);
+	for (a = s->calls.attempts; a != NULL; a = a->next)
+		if (!a->live && a->tries > 0 &&
+		    (a->kind == ATTEMPT_CALL || a->kind == ATTEMPT_OPEN))
+			session_start_in(s, a, 0);
 	session_renew_now(s);
 }
 
@@ -96,15 +96,15 @@ static void
 come_back(struct session *s)
 {
 	enum { PAUSE_MS = 1000 };
-	struct attempt *l;
+	struct attempt *a;
 
 	if (s->now < s->wake_at)
 		return;
 	s->away = false;
 	s->wake_at = s->now + PAUSE_MS;
-	for (l = s->calls.attempts; l != NULL; l = l->next)
-		if (!l->live && l->away && !l->suspect)
-			session_start_in(s, l, 0);
+	for (a = s->calls.attempts; a != NULL; a = a->next)
+		if (!a->live && a->away && !a->suspect)
+			session_start_in(s, a, 0);
 	if (s->listen.state == LISTEN_WAITING)
 		alarm_set(&s->alarms, ALARM_LISTEN, s->now);
 }
@@ -116,14 +116,14 @@ static void
 deliver_early(struct session *s)
 {
 	static const struct facts none = { 0 };
-	struct attempt *l = s->handshake.opener;
+	struct attempt *a = s->handshake.opener;
 	struct kept early = s->early;
 	size_t i;
 
 	s->handshake.opener = NULL;
 	s->early = (struct kept){ 0 };
 	for (i = 0; i < early.n; i++)
-		session_message(s, l, &none, early.list[i]);
+		session_message(s, a, &none, early.list[i]);
 	kept_clear(&early);
 }
 
@@ -195,9 +195,9 @@ pump(struct session *s)
 static struct attempt *
 live_attempt(const struct session *s, uint64_t ticket)
 {
-	struct attempt *l = calls_attempt_find(&s->calls, ticket);
+	struct attempt *a = calls_attempt_find(&s->calls, ticket);
 
-	return l != NULL && l->live ? l : NULL;
+	return a != NULL && a->live ? a : NULL;
 }
 
 /* One event may tell the head, the body and the end of an answer; each may end
@@ -205,26 +205,26 @@ live_attempt(const struct session *s, uint64_t ticket)
 static void
 from_server(struct session *s, const struct event *in)
 {
-	struct attempt *l = live_attempt(s, in->ticket);
+	struct attempt *a = live_attempt(s, in->ticket);
 
-	if (l == NULL)
+	if (a == NULL)
 		return;
 	s->ping.active_at = s->now;
 	s->over = in->kind == INPUT_DONE ? in->ticket : 0;
 	if (in->kind == INPUT_SIGN_IN) {
-		session_sign_in(s, l, span_of(in->text));
+		session_sign_in(s, a, span_of(in->text));
 		session_mind_start(s);
 		session_answer_early(s);
 		return;
 	}
 	if (in->head)
-		session_head(s, l, in->facts);
+		session_head(s, a, in->facts);
 	if (in->head && s->away && !verdict_is_for_now(in->facts->status))
 		come_back(s);
 	if (in->frame != NULL)
-		session_message(s, l, in->facts, in->frame);
-	if (in->kind == INPUT_DONE && (l = live_attempt(s, in->ticket)) != NULL)
-		session_done(s, l, in->facts);
+		session_message(s, a, in->facts, in->frame);
+	if (in->kind == INPUT_DONE && (a = live_attempt(s, in->ticket)) != NULL)
+		session_done(s, a, in->facts);
 }
 
 /* The new session has answered the witness, or refused it. */

@@ -53,68 +53,68 @@ phase_timeout(struct session *s)
 }
 
 static void
-attempt_tick(struct session *s, struct attempt *l)
+attempt_tick(struct session *s, struct attempt *a)
 {
 	static const struct facts given_up = { .ending = ENDING_ABORTED };
 	struct call *c;
 	struct frame *error;
 
-	if (l->live) {
-		if (l->abort_at <= s->now)
-			session_abort(s, l);
-		else if (l->kind == ATTEMPT_OPEN)
-			session_hedge(s, l);
-		else if (l->kind == ATTEMPT_WITNESS)
-			session_witness_tick(s, l);
+	if (a->live) {
+		if (a->abort_at <= s->now)
+			session_abort(s, a);
+		else if (a->kind == ATTEMPT_OPEN)
+			session_hedge(s, a);
+		else if (a->kind == ATTEMPT_WITNESS)
+			session_witness_tick(s, a);
 		return;
 	}
-	if (l->start_at > s->now || session_is_unsure(s, l))
+	if (a->start_at > s->now || session_is_unsure(s, a))
 		return;
-	if (l->kind == ATTEMPT_PING &&
-	    (l->generation != s->generation || l->abort_at <= s->now)) {
-		session_ping_done(s, l, &given_up);
-		return;
-	}
-	if (l->kind == ATTEMPT_WITNESS && l->abort_at <= s->now) {
-		session_witness_done(s, l, &given_up);
+	if (a->kind == ATTEMPT_PING &&
+	    (a->generation != s->generation || a->abort_at <= s->now)) {
+		session_ping_done(s, a, &given_up);
 		return;
 	}
-	if (l->kind == ATTEMPT_RESTORE && l->generation != s->generation) {
-		calls_attempt_drop(&s->calls, l);
+	if (a->kind == ATTEMPT_WITNESS && a->abort_at <= s->now) {
+		session_witness_done(s, a, &given_up);
 		return;
 	}
-	if ((l->kind == ATTEMPT_ONE_WAY || l->kind == ATTEMPT_READY) &&
-	    (l->generation != s->generation ||
-		(l->kind == ATTEMPT_READY &&
+	if (a->kind == ATTEMPT_RESTORE && a->generation != s->generation) {
+		calls_attempt_drop(&s->calls, a);
+		return;
+	}
+	if ((a->kind == ATTEMPT_ONE_WAY || a->kind == ATTEMPT_READY) &&
+	    (a->generation != s->generation ||
+		(a->kind == ATTEMPT_READY &&
 		    !phase_permits(s, PHASE_READIES)))) {
-		session_undelivered(s, l->asker, NULL);
-		calls_attempt_drop(&s->calls, l); /* its session is gone */
+		session_undelivered(s, a->asker, NULL);
+		calls_attempt_drop(&s->calls, a); /* its session is gone */
 		return;
 	}
 	/* Nothing of this attempt was sent yet: it goes to the current
 	 * session. */
-	if (l->last_event_id.n == 0 && l->kind == ATTEMPT_CALL &&
-	    l->generation != s->generation) {
-		c = l->call;
+	if (a->last_event_id.n == 0 && a->kind == ATTEMPT_CALL &&
+	    a->generation != s->generation) {
+		c = a->call;
 		if (!gate_is_open(s)) {
 			session_call_state(s, c, CALL_REFUSED);
-			calls_attempt_drop(&s->calls, l);
+			calls_attempt_drop(&s->calls, a);
 			if (phase_permits(s, PHASE_REVIVES) &&
 			    (error = session_revive(s, c->frame,
 				 session_may_have_run(c))) != NULL)
 				session_fail(s, c, error);
 			return;
 		}
-		generation_unref(l->generation);
-		l->generation = generation_ref(s->generation);
+		generation_unref(a->generation);
+		a->generation = generation_ref(s->generation);
 		/* No other run of the call is known there. */
 		if (c->sent != NULL) {
 			calls_send_as(&s->calls, c, NULL);
-			keep_frame(&l->body, frame_ref(c->frame));
+			keep_frame(&a->body, frame_ref(c->frame));
 		}
 		c->flaps = 0;
 	}
-	session_start(s, l);
+	session_start(s, a);
 }
 
 static void
@@ -154,20 +154,20 @@ call_due(struct session *s, struct call *c, bool renewal_waits)
 }
 
 static int64_t
-attempt_due(const struct session *s, const struct attempt *l)
+attempt_due(const struct session *s, const struct attempt *a)
 {
 	int64_t due;
 
-	if (!l->live)
-		return l->start_at;
-	due = alarm_sooner(l->abort_at, session_hedge_due(s, l));
-	if (l->kind == ATTEMPT_WITNESS)
-		return alarm_sooner(due, l->silent_at);
-	if (l->kind != ATTEMPT_CALL || l->call == NULL)
+	if (!a->live)
+		return a->start_at;
+	due = alarm_sooner(a->abort_at, session_hedge_due(s, a));
+	if (a->kind == ATTEMPT_WITNESS)
+		return alarm_sooner(due, a->silent_at);
+	if (a->kind != ATTEMPT_CALL || a->call == NULL)
 		return due;
-	if (!l->waits_for_user)
-		due = alarm_sooner(due, l->silent_at);
-	return alarm_sooner(due, l->dead_at);
+	if (!a->waits_for_user)
+		due = alarm_sooner(due, a->silent_at);
+	return alarm_sooner(due, a->dead_at);
 }
 
 /* Counts anew what is due next. This is the only place that can make the
@@ -177,7 +177,7 @@ recount(struct session *s)
 {
 	bool renewal_waits = session_renewal_waits(s);
 	size_t left = calls_to_visit(s);
-	struct attempt *l;
+	struct attempt *a;
 	struct call *c;
 
 	session_ping_due(s);
@@ -186,15 +186,15 @@ recount(struct session *s)
 		alarm_note(&s->alarms, call_due(s, c, renewal_waits));
 		left -= c->state != CALL_HELD;
 	}
-	for (l = s->calls.attempts; l != NULL; l = l->next)
-		alarm_note(&s->alarms, attempt_due(s, l));
+	for (a = s->calls.attempts; a != NULL; a = a->next)
+		alarm_note(&s->alarms, attempt_due(s, a));
 }
 
 void
 session_tick(struct session *s)
 {
 	bool renewal_waits;
-	struct attempt *l;
+	struct attempt *a;
 	struct call *c, *after;
 	size_t left;
 
@@ -217,8 +217,8 @@ session_tick(struct session *s)
 		left -= c->state != CALL_HELD;
 		call_tick(s, c, renewal_waits);
 	}
-	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
-		attempt_tick(s, l);
+	for (a = s->calls.attempts; a != NULL; a = calls_attempt_next(a)) {
+		attempt_tick(s, a);
 	}
 	recount(s);
 }

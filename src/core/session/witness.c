@@ -40,25 +40,25 @@ witness(struct session *s, struct generation *g, bool list)
 {
 	const char *family = list ? listed(s) : NULL;
 	char method[32] = "ping";
-	struct attempt *l;
+	struct attempt *a;
 
 	if (family != NULL)
 		snprintf(method, sizeof method, "%s/list", family);
-	l = session_own_attempt(s, ATTEMPT_WITNESS, method, no_span, g);
-	l->list = family != NULL;
-	l->window_end = s->now + BOUND_PING_MS;
-	session_abort_in(s, l, BOUND_PING_MS);
-	return l;
+	a = session_own_attempt(s, ATTEMPT_WITNESS, method, no_span, g);
+	a->list = family != NULL;
+	a->window_end = s->now + BOUND_PING_MS;
+	session_abort_in(s, a, BOUND_PING_MS);
+	return a;
 }
 
 static struct attempt *
 ask(struct session *s, struct generation *g, bool list, bool fresh)
 {
-	struct attempt *l = witness(s, g, list || s->witness.pings_in_vain);
+	struct attempt *a = witness(s, g, list || s->witness.pings_in_vain);
 
-	l->fresh = fresh;
-	session_start(s, l);
-	return l;
+	a->fresh = fresh;
+	session_start(s, a);
+	return a;
 }
 
 static void
@@ -66,17 +66,17 @@ inquire(struct session *s, struct generation *g, const struct call *c)
 {
 	enum { SILENT_MS = 1000 };
 	struct inquiry *q = &g->inquiry;
-	struct attempt *l;
+	struct attempt *a;
 
 	*q = (struct inquiry){
 		.door = q->door, .cleared = q->cleared, .under_way = 1
 	};
 	session_log(s, LEVEL_INFO, "%s: a witness asks whether it is the door",
 	    c->rule);
-	l = ask(s, g, c->doubt.gated, false);
-	q->from = l->ticket;
-	l->silent_at = s->now + SILENT_MS;
-	alarm_note(&s->alarms, l->silent_at);
+	a = ask(s, g, c->doubt.gated, false);
+	q->from = a->ticket;
+	a->silent_at = s->now + SILENT_MS;
+	alarm_note(&s->alarms, a->silent_at);
 	if (c->doubt.likely && !c->doubt.unready && g == s->generation)
 		session_spare_open(s);
 }
@@ -431,15 +431,15 @@ session_witness_is_due(const struct session *s)
 void
 session_witness_again(struct session *s)
 {
-	struct attempt *l;
+	struct attempt *a;
 
 	if (s->witness.mark == 0 ||
 	    (phase_permits(s, PHASE_READIES) && session_witness_is_due(s)))
 		return;
-	l = witness(s, s->generation, s->witness.list);
-	l->control = true;
-	session_start(s, l);
-	s->witness.ticket = l->ticket;
+	a = witness(s, s->generation, s->witness.list);
+	a->control = true;
+	session_start(s, a);
+	s->witness.ticket = a->ticket;
 }
 
 /* Nothing is proved: the calls that were refused get their refusals; if safe is
@@ -487,18 +487,18 @@ disprove(struct session *s)
 /* Another replica may have been asked; and a list may have come before
  * initialized. */
 static bool
-control_again(struct session *s, const struct attempt *l, uint64_t mark)
+control_again(struct session *s, const struct attempt *a, uint64_t mark)
 {
 	enum { TRIES = 8, PAUSE_MS = 50 };
 	struct attempt *next;
 
-	if (mark == 0 || l->tries + 1 >= TRIES ||
+	if (mark == 0 || a->tries + 1 >= TRIES ||
 	    s->now >= s->alarms.at[ALARM_PHASE])
 		return false;
-	next = witness(s, l->generation, l->list);
+	next = witness(s, a->generation, a->list);
 	next->control = true;
-	next->tries = l->tries + 1;
-	next->fresh = !l->list && mark == s->witness.mark;
+	next->tries = a->tries + 1;
+	next->fresh = !a->list && mark == s->witness.mark;
 	s->witness.ticket = next->ticket;
 	session_start_in(s, next, PAUSE_MS);
 	return true;
@@ -508,32 +508,32 @@ control_again(struct session *s, const struct attempt *l, uint64_t mark)
  * initialized, which it took all the same? Then the session is renewed once
  * more, and the witness waits for initialized from then on. */
 static bool
-has_overtaken(struct session *s, struct attempt *l, uint64_t mark)
+has_overtaken(struct session *s, struct attempt *a, uint64_t mark)
 {
 	if (mark != 0 || s->witness.after || !phase_permits(s, PHASE_READIES))
 		return false;
 	s->witness.after = true;
-	l->control = false; /* it ends here, not by the renewal */
+	a->control = false; /* it ends here, not by the renewal */
 	return session_renew_again(s, "a request overtook initialized");
 }
 
 /* The witness in the new session is over. */
 static void
-control(struct session *s, struct attempt *l, uint64_t mark, bool gone)
+control(struct session *s, struct attempt *a, uint64_t mark, bool gone)
 {
 	bool answered = mark == 0 && !gone;
 
-	if (l->ticket != s->witness.ticket)
+	if (a->ticket != s->witness.ticket)
 		return; /* that session is gone, too */
-	if (!answered && control_again(s, l, mark))
+	if (!answered && control_again(s, a, mark))
 		return;
 	if (gone && phase_permits(s, PHASE_READIES) && !s->witness.ready)
 		s->witness.after = true; /* it overtook initialized */
-	else if (!answered && !has_overtaken(s, l, mark))
+	else if (!answered && !has_overtaken(s, a, mark))
 		disprove(s);
 	else
 		s->generation->inquiry.cleared = s->witness.mark;
-	if (answered && l->fresh)
+	if (answered && a->fresh)
 		session_flapping(s, s->witness.mark);
 	s->witness.ticket = 0;
 }
@@ -542,31 +542,31 @@ control(struct session *s, struct attempt *l, uint64_t mark, bool gone)
 
 /* The witness is over. mark: of its refusal; 0: it was none. */
 static void
-told(struct session *s, struct attempt *l, uint64_t mark, bool gone)
+told(struct session *s, struct attempt *a, uint64_t mark, bool gone)
 {
-	struct generation *g = l->generation;
+	struct generation *g = a->generation;
 	struct inquiry *q = &g->inquiry;
-	int64_t took = s->now - l->out_at;
+	int64_t took = s->now - a->out_at;
 
-	l->answered = true;
-	if (l->control) {
-		control(s, l, mark, gone);
+	a->answered = true;
+	if (a->control) {
+		control(s, a, mark, gone);
 		return;
 	}
 	q->under_way--;
-	if (took > q->took_ms && !l->denied)
+	if (took > q->took_ms && !a->denied)
 		q->took_ms = took;
 	q->gone |= gone;
 	if (mark == 0 && !gone)
-		q->answered[l->list] = true;
+		q->answered[a->list] = true;
 	else if (mark != 0)
-		note_refused(q, l->list, mark);
+		note_refused(q, a->list, mark);
 	session_log(s, LEVEL_INFO, "the witness (%s) was %s",
-	    l->list ? "a list" : "a ping",
+	    a->list ? "a list" : "a ping",
 	    mark != 0 ? "refused" :
 		gone  ? "not answered" :
 			"answered");
-	settle(s, g, l->list);
+	settle(s, g, a->list);
 }
 
 static bool
@@ -580,87 +580,87 @@ speaks_of_a_loss(const struct facts *f, struct ruling r)
  * code to each request in a session that is not initialized; and an error status
  * with it may be the door's, unless the session is new. */
 static bool
-is_answer(const struct attempt *l, const struct facts *f, const struct frame *m,
+is_answer(const struct attempt *a, const struct facts *f, const struct frame *m,
     struct ruling r)
 {
 	return m->kind == FRAME_RESULT ||
-	    ((verdict_2xx(f) || l->control) &&
+	    ((verdict_2xx(f) || a->control) &&
 		msg_error_code(m) == FAULT_METHOD &&
-		refusal_has_id(m, l->body) && !is_refusal(r));
+		refusal_has_id(m, a->body) && !is_refusal(r));
 }
 
 void
-session_witness_message(struct session *s, struct attempt *l,
+session_witness_message(struct session *s, struct attempt *a,
     const struct facts *f, const struct frame *m)
 {
 	struct ruling r = { VERDICT_ANSWER, "a result" };
 
-	if (l->answered)
+	if (a->answered)
 		return;
 	if (m->kind == FRAME_ERROR)
 		r = verdict_error(f, m, &s->config.rules);
-	if (is_answer(l, f, m, r)) {
-		session_linger(s, l);
-		told(s, l, 0, false);
+	if (is_answer(a, f, m, r)) {
+		session_linger(s, a);
+		told(s, a, 0, false);
 		return;
 	}
-	l->said = r;
+	a->said = r;
 	if (is_of_a_moment(s, f, r))
 		return; /* session_witness_done sends it again */
-	session_linger(s, l);
-	told(s, l, refusal_mark(f, m, l->body, l->generation->session),
+	session_linger(s, a);
+	told(s, a, refusal_mark(f, m, a->body, a->generation->session),
 	    speaks_of_a_loss(f, r));
 }
 
 /* Sends the witness again within its time. */
 static bool
-again(struct session *s, struct attempt *l, const struct facts *f)
+again(struct session *s, struct attempt *a, const struct facts *f)
 {
-	int64_t wait = backoff_retry(l->tries, s->random);
-	int64_t left = l->window_end - s->now;
-	bool current = l->ticket == s->witness.ticket;
+	int64_t wait = backoff_retry(a->tries, s->random);
+	int64_t left = a->window_end - s->now;
+	bool current = a->ticket == s->witness.ticket;
 
 	if (wait < f->retry_after_ms)
 		wait = f->retry_after_ms;
 	if (wait >= left)
 		return false;
-	l = session_again(s, l, wait);
-	session_abort_in(s, l, left);
+	a = session_again(s, a, wait);
+	session_abort_in(s, a, left);
 	if (current)
-		s->witness.ticket = l->ticket;
+		s->witness.ticket = a->ticket;
 	return true;
 }
 
 void
-session_witness_done(struct session *s, struct attempt *l,
+session_witness_done(struct session *s, struct attempt *a,
     const struct facts *f)
 {
-	struct ruling r = session_ruling(s, l, f);
+	struct ruling r = session_ruling(s, a, f);
 	uint64_t mark = 0;
 
-	l->live = false;
-	if (!l->answered && is_of_a_moment(s, f, r) && again(s, l, f))
+	a->live = false;
+	if (!a->answered && is_of_a_moment(s, f, r) && again(s, a, f))
 		return;
-	if (!l->answered) {
+	if (!a->answered) {
 		if (f->ending == ENDING_COMPLETE &&
 		    (f->status >= 300 || is_refusal(r)))
-			mark = refusal_mark(f, NULL, l->body,
-			    l->generation->session);
-		told(s, l, mark, mark == 0 || speaks_of_a_loss(f, r));
+			mark = refusal_mark(f, NULL, a->body,
+			    a->generation->session);
+		told(s, a, mark, mark == 0 || speaks_of_a_loss(f, r));
 	}
-	calls_attempt_drop(&s->calls, l);
+	calls_attempt_drop(&s->calls, a);
 }
 
 void
-session_witness_tick(struct session *s, struct attempt *l)
+session_witness_tick(struct session *s, struct attempt *a)
 {
-	struct generation *g = l->generation;
+	struct generation *g = a->generation;
 
-	if (l->silent_at > s->now)
+	if (a->silent_at > s->now)
 		return;
-	l->silent_at = ALARM_NEVER;
-	if (!l->answered && wants_more(s, g))
-		inquire_more(s, g, l->list);
+	a->silent_at = ALARM_NEVER;
+	if (!a->answered && wants_more(s, g))
+		inquire_more(s, g, a->list);
 }
 
 /* --- a doubt --- */
@@ -671,17 +671,17 @@ const char session_failure[] = "500, the server failed";
  * its exchange has brought messages, if it was resumed, or if the answer came
  * on another stream. */
 static bool
-is_usable(const struct call *c, const struct attempt *l, struct ruling r)
+is_usable(const struct call *c, const struct attempt *a, struct ruling r)
 {
-	return l == c->attempt && !l->spoke && l->last_event_id.n == 0 &&
+	return a == c->attempt && !a->spoke && a->last_event_id.n == 0 &&
 	    !c->asked && r.verdict != VERDICT_LOST_MAYBE;
 }
 
 static void
-note_doubt(struct session *s, struct call *c, const struct attempt *l,
+note_doubt(struct session *s, struct call *c, const struct attempt *a,
     const struct facts *f, const struct frame *m, struct ruling r)
 {
-	const struct attempt *own = c->attempt != NULL ? c->attempt : l;
+	const struct attempt *own = c->attempt != NULL ? c->attempt : a;
 	const struct frame *request = c->sent != NULL ? c->sent : c->frame;
 	bool words = r.verdict != VERDICT_SUSPECT;
 	struct doubt *d = &c->doubt;
@@ -693,7 +693,7 @@ note_doubt(struct session *s, struct call *c, const struct attempt *l,
 	d->took_ms = s->now - own->out_at;
 	d->rested = own->rested;
 	d->failed = r.rule == session_failure;
-	d->usable = !d->failed && !f->silent && is_usable(c, l, r);
+	d->usable = !d->failed && !f->silent && is_usable(c, a, r);
 	d->likely = words || (verdict_2xx(f) && !f->silent) ||
 	    f->status == 404 || f->status == 410;
 	d->spoken = words && !refusal_has_id(m, request);
@@ -702,7 +702,7 @@ note_doubt(struct session *s, struct call *c, const struct attempt *l,
 }
 
 void
-session_doubt(struct session *s, struct call *c, struct attempt *l,
+session_doubt(struct session *s, struct call *c, struct attempt *a,
     const struct facts *f, struct frame *m, struct frame *error,
     struct ruling r)
 {
@@ -713,7 +713,7 @@ session_doubt(struct session *s, struct call *c, struct attempt *l,
 	}
 	if (m != NULL)
 		keep_frame(&c->refusal, frame_ref(m));
-	note_doubt(s, c, l, f, c->refusal, r);
+	note_doubt(s, c, a, f, c->refusal, r);
 	c->doubt.error = error;
 	c->status = f->status;
 	c->rule = r.rule;
