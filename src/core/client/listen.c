@@ -132,23 +132,6 @@ client_listen_free(struct client *c)
 		uri_forget(c, c->uris);
 }
 
-struct frame *
-client_listen_result(struct span id)
-{
-	struct frame *f;
-	struct buf result;
-
-	buf_init(&result, 0);
-	buf_adds(&result,
-	    "{\"resultType\":\"complete\",\"_meta\":{\"" META_PREFIX
-	    "subscriptionId\":");
-	buf_addspan(&result, id);
-	buf_adds(&result, "}}");
-	f = msg_result(id, buf_str(&result));
-	buf_free(&result);
-	return f;
-}
-
 static void
 tell(struct client *c, const struct listen *l, struct frame *f)
 {

@@ -127,9 +127,6 @@ struct frame *client_discover_answer(struct frame *discovered, struct span id);
 void client_listen(struct client *c, struct request *r);
 /* Drops the listen of r, and r, without an answer. */
 void client_unlisten(struct client *c, struct request *r);
-/* Returns the answer to the listen with this id when mcpsplice ends it in
- * order; owned by the caller. */
-struct frame *client_listen_result(struct span id);
 /* Drops all listens and tells the client that they are lost. It may listen
  * again. */
 void client_listens_lost(struct client *c);

@@ -57,13 +57,32 @@ client_fit(struct client *c, const struct frame *request, struct frame *f,
 
 /* --- requests --- */
 
+/* Returns the answer to the listen with this id when mcpsplice ends it in
+ * order; owned by the caller. */
+static struct frame *
+listen_result(struct span id)
+{
+	struct frame *f;
+	struct buf result;
+
+	buf_init(&result, 0);
+	buf_adds(&result,
+	    "{\"resultType\":\"complete\",\"_meta\":{\"" META_PREFIX
+	    "subscriptionId\":");
+	buf_addspan(&result, id);
+	buf_adds(&result, "}}");
+	f = msg_result(id, buf_str(&result));
+	buf_free(&result);
+	return f;
+}
+
 void
 client_request(struct client *c, struct frame *f)
 {
 	bool native = c->discovered != NULL;
 
 	if (c->ended && client_is_listen(f))
-		client_write(c, client_listen_result(f->id));
+		client_write(c, listen_result(f->id));
 	else if (!native && era_meta(f, META_LEVEL).p != NULL &&
 	    client_wanted_level(f) < 0)
 		client_fail(c, f, FAULT_BAD_META_LEVEL);
@@ -170,7 +189,7 @@ give_up(struct client *c, struct request *r)
 static void
 end_listen(struct client *c, struct request *r)
 {
-	client_write(c, client_listen_result(r->frame->id));
+	client_write(c, listen_result(r->frame->id));
 	if (r->kind == REQUEST_NATIVE)
 		give_up(c, r);
 	else

@@ -372,17 +372,6 @@ session_want_read(struct session *s)
 	    &(struct event){ .kind = ACTION_READ, .ok = want });
 }
 
-void
-session_exit(struct session *s)
-{
-	bool failed = s->config.fail && s->ending.own_errors &&
-	    !s->ending.broken;
-
-	events_add(&s->events,
-	    &(struct event){ .kind = ACTION_EXIT, .status = failed ? 22 : 0 });
-	s->ending.exiting = true;
-}
-
 /* Only a request of the client may open a browser; background work must
  * not. */
 static bool

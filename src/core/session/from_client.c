@@ -112,7 +112,7 @@ renew_lost(struct session *s)
 }
 
 static void
-client_request(struct session *s, struct frame *f)
+take_request(struct session *s, struct frame *f)
 {
 	struct call *c;
 	struct frame *error, *answer, *shown;
@@ -186,7 +186,7 @@ client_request(struct session *s, struct frame *f)
 /* --- notifications and answers --- */
 
 static void
-client_initialized(struct session *s, struct frame *f)
+take_initialized(struct session *s, struct frame *f)
 {
 	if (phase_permits(s, PHASE_FIRST)) {
 		session_hold(s, f, NULL);
@@ -233,7 +233,7 @@ forward_cancel(struct session *s, struct call *c, struct frame *f)
 }
 
 static void
-client_cancel(struct session *s, struct frame *f)
+take_cancel(struct session *s, struct frame *f)
 {
 	struct call *c = calls_find(&s->calls,
 	    json_get(f->params, "requestId"));
@@ -273,16 +273,16 @@ client_cancel(struct session *s, struct frame *f)
 }
 
 static void
-client_notification(struct session *s, struct frame *f)
+take_notification(struct session *s, struct frame *f)
 {
 	if (!phase_permits(s, PHASE_SERVES))
 		return;
 	if (is_method(f, "notifications/initialized")) {
-		client_initialized(s, f);
+		take_initialized(s, f);
 		return;
 	}
 	if (is_method(f, "notifications/cancelled")) {
-		client_cancel(s, f);
+		take_cancel(s, f);
 		return;
 	}
 	if (s->generation->lost && gate_is_open(s))
@@ -308,10 +308,10 @@ session_client(struct session *s, struct frame *f)
 {
 	switch (f->kind) {
 	case FRAME_REQUEST:
-		client_request(s, f);
+		take_request(s, f);
 		break;
 	case FRAME_NOTIFICATION:
-		client_notification(s, f);
+		take_notification(s, f);
 		break;
 	default:
 		session_answer_question(s, f);

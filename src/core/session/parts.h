@@ -91,8 +91,6 @@ void session_ask_start(struct session *s);
 void session_keep_start(struct session *s);
 /* Pauses or resumes reading stdin, depending on how much is held. */
 void session_want_read(struct session *s);
-/* Ends the program when stdout is flushed. */
-void session_exit(struct session *s);
 
 /* --- act.c: attempts --- */
 

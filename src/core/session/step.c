@@ -245,6 +245,18 @@ after_witness(struct session *s)
 	}
 }
 
+/* Ends the program when stdout is flushed. */
+static void
+end_program(struct session *s)
+{
+	bool failed = s->config.fail && s->ending.own_errors &&
+	    !s->ending.broken;
+
+	events_add(&s->events,
+	    &(struct event){ .kind = ACTION_EXIT, .status = failed ? 22 : 0 });
+	s->ending.exiting = true;
+}
+
 /* What is left at the end of a step when the session opens or ends. */
 static void
 opening_and_end(struct session *s, enum event_kind kind)
@@ -255,7 +267,7 @@ opening_and_end(struct session *s, enum event_kind kind)
 	if (has_eof(s) && phase_permits(s, PHASE_SERVES))
 		session_drain(s);
 	if (phase_permits(s, PHASE_EXITS) && !s->ending.exiting)
-		session_exit(s);
+		end_program(s);
 }
 
 /* With --handshake --fail and no request, can the server be reached at all? */
