@@ -34,7 +34,7 @@
 #include "proxy/credentials/denial.h"
 #include "proxy/trace.h"
 #include "proxy/transport/streamable.h"
-#include "signin/client_messages.h"
+#include "auth/claims.h"
 
 enum { STDOUT_LOW = 256 * 1024, EXIT_SECOND_SIGNAL = 128 };
 
@@ -200,7 +200,7 @@ add_token(struct buf *out, const char *path, const char *variable)
 		buf_adds(&b, value);
 	s = span_trim(buf_span(&b), " \t\r\n");
 	token = xstrndup(s.n == 0 ? "" : s.p, s.n);
-	client_whose(token, out);
+	claims_whose(token, out);
 	string_wipe(&token);
 	buf_wipe(&b);
 }

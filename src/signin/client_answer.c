@@ -16,6 +16,7 @@
 
 #include "auth/proof.h"
 #include "base/codec.h"
+#include "auth/claims.h"
 
 #define SERVER "the server"
 
@@ -193,81 +194,13 @@ client_id_is_missed(int status, struct json_object *doc)
 		strcasestr(text, "required") != NULL);
 }
 
-/* Is it three parts of base64url with dots between (RFC 7515 7.1)? */
-static bool
-is_compact(const char *token)
-{
-	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "abcdefghijklmnopqrstuvwxyz"
-				      "0123456789-_";
-	size_t parts = 1;
-
-	for (;; parts++, token++) {
-		token += strspn(token, letters);
-		if (*token != '.')
-			return *token == '\0' && parts == 3;
-	}
-}
-
-struct json_object *
-client_claims(const char *token)
-{
-	const char *from, *to, *ignored;
-	struct json_object *claims = NULL;
-	struct buf text;
-
-	if (!is_compact(token))
-		return NULL;
-	from = strchr(token, '.') + 1;
-	to = strchr(from, '.');
-	buf_init(&text, 0);
-	if (codec_base64url_read(&text,
-		(struct span){ from, (size_t)(to - from) }) == 0)
-		claims = document_parse(buf_span(&text), &ignored);
-	buf_free(&text);
-	return claims;
-}
-
-bool
-client_is_for(struct json_object *claims, const char *who)
-{
-	const char *aud = document_text(claims, "aud");
-
-	if (who == NULL || aud != NULL)
-		return who != NULL && strcmp(aud, who) == 0;
-	return document_listed(document_list(claims, "aud"), who);
-}
-
-void
-client_whose(const char *token, struct buf *out)
-{
-	static const char *const passing[] = { "exp", "iat", "nbf", "jti",
-		"auth_time", "nonce", "at_hash", "c_hash", "s_hash", "aio",
-		"uti", "rh" };
-	struct json_object *claims = client_claims(token), *pod;
-	size_t i;
-
-	if (claims == NULL || document_text(claims, "sub") == NULL) {
-		buf_adds(out, token);
-	} else {
-		buf_add(out, token, strcspn(token, "."));
-		for (i = 0; i < sizeof passing / sizeof *passing; i++)
-			json_object_object_del(claims, passing[i]);
-		if (json_object_object_get_ex(claims, "kubernetes.io", &pod) &&
-		    json_object_is_type(pod, json_type_object))
-			json_object_object_del(pod, "warnafter");
-		buf_adds(out, json_object_to_json_string(claims));
-	}
-	json_object_put(claims);
-}
-
 /* When a token that is a JWT says that it ends; it is a hint. 0: it is none,
  * it does not say, or that time is over by our clock, so that one of the two
  * is wrong. */
 static int64_t
 jwt_expiry(const char *token, int64_t now)
 {
-	struct json_object *claims = client_claims(token);
+	struct json_object *claims = claims_of(token);
 	int64_t exp;
 
 	if (claims == NULL)

@@ -75,17 +75,6 @@ char *client_authorize_url(const struct server_metadata *m,
 /* Is it one that --authorize-param may set? */
 bool client_param_ok(const char *param, char **why);
 
-/* What a token that is a JWT says of itself, owned by the caller; NULL: it is
- * none. Its signature is not checked: a hint for people, no more. */
-struct json_object *client_claims(const char *token);
-/* Is who the audience in these claims (aud), or in the list that it is? NULL is
- * for nobody, and nothing is for NULL. */
-bool client_is_for(struct json_object *claims, const char *who);
-/* Appends what tells whose token this is: of a JWT what it says but for what is
- * new in each one, so that it stays when the token is renewed; else the token
- * itself. It may be a secret. */
-void client_whose(const char *token, struct buf *out);
-
 /* What an answer of the token endpoint means: CAME_TOKEN, CAME_DEAD_GRANT (this
  * code or refresh token is dead), CAME_DEAD_CLIENT, CAME_PENDING and
  * CAME_SLOW_DOWN (device), CAME_TRANSIENT (network, 5xx, 429), or CAME_REFUSED

@@ -13,6 +13,7 @@
 #include "base/bounds.h"
 #include "io/child.h"
 #include "signin/client_messages.h"
+#include "auth/claims.h"
 
 struct given_token {
 	const struct token_source *from;
@@ -33,7 +34,7 @@ fault_of(const char *option, const char *token, int64_t now)
 	char date[64] = "?";
 	int64_t exp;
 
-	claims = strlen(token) <= BOUND_TOKEN_BYTES ? client_claims(token) :
+	claims = strlen(token) <= BOUND_TOKEN_BYTES ? claims_of(token) :
 						      NULL;
 	if (claims == NULL)
 		return xasprintf("%s: what was read is no JWT, which has three "

@@ -20,6 +20,7 @@
 #include "signin/id_token.h"
 #include "signin/report.h"
 #include "signin/token.h"
+#include "auth/claims.h"
 
 /* Each token is a new one for the client, and for whom the assertion or the ID
  * token names. */
@@ -30,7 +31,7 @@ name_account(struct login *g, const char *token)
 	struct buf b;
 
 	buf_init(&b, 0);
-	client_whose(token, &b);
+	claims_whose(token, &b);
 	if (proof_challenge(hash, buf_str(&b)) == 0)
 		string_set(&g->record.token.account, hash);
 	buf_wipe(&b);
@@ -52,10 +53,10 @@ static bool
 is_addressed(struct login *g, const char *token)
 {
 	const struct record *r = &g->record;
-	struct json_object *claims = client_claims(token);
+	struct json_object *claims = claims_of(token);
 	bool named = g->config.issuer != NULL ||
-	    client_is_for(claims, r->issuer) ||
-	    client_is_for(claims, r->token_endpoint);
+	    claims_are_for(claims, r->issuer) ||
+	    claims_are_for(claims, r->token_endpoint);
 	char *why;
 
 	json_object_put(claims);

@@ -13,6 +13,7 @@
 
 #include "base/bounds.h"
 #include "base/codec.h"
+#include "auth/claims.h"
 
 #define ID_JAG_TYPE "oauth-id-jag+jwt"
 
@@ -79,7 +80,7 @@ is_signed(const char *token)
 static const char *
 fault_of(const char *jag, const struct id_jag_for *to)
 {
-	struct json_object *claims = client_claims(jag);
+	struct json_object *claims = claims_of(jag);
 	const char *fault = NULL;
 
 	if (claims == NULL)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "signin/client_messages.h"
+#include "auth/claims.h"
 
 enum { MARGIN_S = 30 };
 
@@ -14,7 +15,7 @@ id_token_end(const struct record *r)
 {
 	struct json_object *claims = r->token.id_token == NULL ?
 	    NULL :
-	    client_claims(r->token.id_token);
+	    claims_of(r->token.id_token);
 	int64_t end = claims == NULL ? 0 : document_number(claims, "exp");
 
 	json_object_put(claims);
@@ -35,7 +36,7 @@ id_token_fault(const struct record *r, struct json_object *doc)
 
 	if (document_text(doc, "id_token") == NULL || r->token.id_token == NULL)
 		return xstrdup("the identity provider gave no ID token");
-	claims = client_claims(r->token.id_token);
+	claims = claims_of(r->token.id_token);
 	iss = claims == NULL ? NULL : document_text(claims, "iss");
 	if (claims == NULL)
 		why = "the identity provider's ID token is no JWT";
@@ -43,7 +44,7 @@ id_token_fault(const struct record *r, struct json_object *doc)
 	    strcmp(iss, r->issuer) != 0)
 		why = "the ID token is not from the identity provider that was "
 		      "asked (iss), so it is not used";
-	else if (!client_is_for(claims, r->client.id))
+	else if (!claims_are_for(claims, r->client.id))
 		why = "the ID token is for another client (aud), so it is not "
 		      "used";
 	json_object_put(claims);

@@ -17,6 +17,7 @@
 #include "signin/id_token.h"
 #include "tools/command.h"
 #include "tools/probe.h"
+#include "auth/claims.h"
 
 /* --- the store, with the loop run until it has answered --- */
 
@@ -126,7 +127,7 @@ command_user_text(struct buf *out, const struct record *r)
 	const char *token = r->token.id_token != NULL ? r->token.id_token :
 							r->token.access;
 	struct json_object *claims = token == NULL ? NULL :
-						     client_claims(token);
+						     claims_of(token);
 	const char *who = NULL;
 	size_t i;
 

@@ -10,7 +10,7 @@
 
 #include "auth/challenge.h"
 #include "proxy/credentials/command.h"
-#include "signin/client_messages.h"
+#include "auth/claims.h"
 
 enum {
 	LOOK_MS = 1000, /* between two looks at the clock for the helper's
@@ -138,7 +138,7 @@ add_whose(struct buf *out, const char *value)
 	const char *token = blank == NULL ? value : blank + 1;
 
 	buf_add(out, value, (size_t)(token - value));
-	client_whose(token, out);
+	claims_whose(token, out);
 	buf_addc(out, '\n');
 }
 

@@ -30,7 +30,7 @@
 #include "base/bounds.h"
 #include "base/log.h"
 #include "proxy/credentials/denial.h"
-#include "signin/client_messages.h"
+#include "auth/claims.h"
 
 enum {
 	LOOK_MS = 1000,       /* between two looks at the store */
@@ -961,7 +961,7 @@ oauth_whose(const struct oauth *o, struct buf *out)
 		buf_addf(out, "%s\n%s\n%s", r->issuer == NULL ? "" : r->issuer,
 		    r->client.id == NULL ? "" : r->client.id, r->token.account);
 	else if (r->client.source == CLIENT_IMPORTED)
-		client_whose(r->token.access, out);
+		claims_whose(r->token.access, out);
 	return true;
 }
 

@@ -1,0 +1,76 @@
+/* What a token says of itself. */
+#include "config.h"
+
+#include "auth/claims.h"
+
+#include <string.h>
+
+#include "base/codec.h"
+
+/* Is it three parts of base64url with dots between (RFC 7515 7.1)? */
+static bool
+is_compact(const char *token)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "abcdefghijklmnopqrstuvwxyz"
+				      "0123456789-_";
+	size_t parts = 1;
+
+	for (;; parts++, token++) {
+		token += strspn(token, letters);
+		if (*token != '.')
+			return *token == '\0' && parts == 3;
+	}
+}
+
+struct json_object *
+claims_of(const char *token)
+{
+	const char *from, *to, *ignored;
+	struct json_object *claims = NULL;
+	struct buf text;
+
+	if (!is_compact(token))
+		return NULL;
+	from = strchr(token, '.') + 1;
+	to = strchr(from, '.');
+	buf_init(&text, 0);
+	if (codec_base64url_read(&text,
+		(struct span){ from, (size_t)(to - from) }) == 0)
+		claims = document_parse(buf_span(&text), &ignored);
+	buf_free(&text);
+	return claims;
+}
+
+bool
+claims_are_for(struct json_object *claims, const char *who)
+{
+	const char *aud = document_text(claims, "aud");
+
+	if (who == NULL || aud != NULL)
+		return who != NULL && strcmp(aud, who) == 0;
+	return document_listed(document_list(claims, "aud"), who);
+}
+
+void
+claims_whose(const char *token, struct buf *out)
+{
+	static const char *const passing[] = { "exp", "iat", "nbf", "jti",
+		"auth_time", "nonce", "at_hash", "c_hash", "s_hash", "aio",
+		"uti", "rh" };
+	struct json_object *claims = claims_of(token), *pod;
+	size_t i;
+
+	if (claims == NULL || document_text(claims, "sub") == NULL) {
+		buf_adds(out, token);
+	} else {
+		buf_add(out, token, strcspn(token, "."));
+		for (i = 0; i < sizeof passing / sizeof *passing; i++)
+			json_object_object_del(claims, passing[i]);
+		if (json_object_object_get_ex(claims, "kubernetes.io", &pod) &&
+		    json_object_is_type(pod, json_type_object))
+			json_object_object_del(pod, "warnafter");
+		buf_adds(out, json_object_to_json_string(claims));
+	}
+	json_object_put(claims);
+}
