@@ -100,6 +100,7 @@ start(struct transfer *x)
 	if (x->h->resolve != NULL)
 		SET(x, CURLOPT_RESOLVE, x->h->resolve);
 	SET(x, CURLOPT_DNS_CACHE_TIMEOUT, name_age(x->h));
+	http_setup_forget_trust(x);
 	if (x->refused != CURLE_OK) {
 		http_finish(x, x->refused);
 		return;

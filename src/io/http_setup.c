@@ -458,7 +458,6 @@ http_setup(struct http *h, const struct http_request *r)
 	bool fresh;
 
 	set_url(x, r->url);
-	http_setup_forget_trust(x);
 	set_netrc(x);
 	http_two_choose(x);
 	set_method(x, r->method, r->body);

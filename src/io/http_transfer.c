@@ -691,7 +691,6 @@ http_finish(struct transfer *x, CURLcode rc)
 	long proxy_status;
 
 	if (!x->abort && (x->stale || is_trust_renewed(x, rc))) {
-		http_setup_forget_trust(x);
 		start_again(x);
 		return;
 	}

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "auth/claims.h"
 #include "base/bounds.h"
 #include "base/log.h"
 #include "core/chain.h"
@@ -34,7 +35,6 @@
 #include "proxy/credentials/denial.h"
 #include "proxy/trace.h"
 #include "proxy/transport/streamable.h"
-#include "auth/claims.h"
 
 enum { STDOUT_LOW = 256 * 1024, EXIT_SECOND_SIGNAL = 128 };
 

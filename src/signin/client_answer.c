@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "auth/claims.h"
 #include "auth/proof.h"
 #include "base/codec.h"
-#include "auth/claims.h"
 
 #define SERVER "the server"
 

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "auth/claims.h"
 #include "base/bounds.h"
 #include "io/child.h"
 #include "signin/client_messages.h"
-#include "auth/claims.h"
 
 struct given_token {
 	const struct token_source *from;
@@ -34,8 +34,7 @@ fault_of(const char *option, const char *token, int64_t now)
 	char date[64] = "?";
 	int64_t exp;
 
-	claims = strlen(token) <= BOUND_TOKEN_BYTES ? claims_of(token) :
-						      NULL;
+	claims = strlen(token) <= BOUND_TOKEN_BYTES ? claims_of(token) : NULL;
 	if (claims == NULL)
 		return xasprintf("%s: what was read is no JWT, which has three "
 				 "parts with dots between, and no claim twice",

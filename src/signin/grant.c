@@ -15,12 +15,12 @@
 
 #include <stdlib.h>
 
+#include "auth/claims.h"
 #include "auth/proof.h"
 #include "signin/id_jag.h"
 #include "signin/id_token.h"
 #include "signin/report.h"
 #include "signin/token.h"
-#include "auth/claims.h"
 
 /* Each token is a new one for the client, and for whom the assertion or the ID
  * token names. */
@@ -279,8 +279,7 @@ login_grant(struct login *g, int64_t ms)
 	login_take_client(g);
 	if (c->provider != NULL)
 		exchange_identity(g);
-	else if (read_given(g, c->assertion) &&
-	    is_addressed(g, g->assertion)) {
+	else if (read_given(g, c->assertion) && is_addressed(g, g->assertion)) {
 		name_account(g, g->assertion);
 		send_assertion(g, g->assertion);
 	}

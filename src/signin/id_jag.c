@@ -11,9 +11,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "auth/claims.h"
 #include "base/bounds.h"
 #include "base/codec.h"
-#include "auth/claims.h"
 
 #define ID_JAG_TYPE "oauth-id-jag+jwt"
 

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "signin/client_messages.h"
 #include "auth/claims.h"
+#include "signin/client_messages.h"
 
 enum { MARGIN_S = 30 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "auth/claims.h"
 #include "base/bounds.h"
 #include "base/codec.h"
 #include "base/log.h"
@@ -17,7 +18,6 @@
 #include "signin/id_token.h"
 #include "tools/command.h"
 #include "tools/probe.h"
-#include "auth/claims.h"
 
 /* --- the store, with the loop run until it has answered --- */
 
@@ -126,8 +126,7 @@ command_user_text(struct buf *out, const struct record *r)
 		"name", "sub" };
 	const char *token = r->token.id_token != NULL ? r->token.id_token :
 							r->token.access;
-	struct json_object *claims = token == NULL ? NULL :
-						     claims_of(token);
+	struct json_object *claims = token == NULL ? NULL : claims_of(token);
 	const char *who = NULL;
 	size_t i;
 

@@ -237,7 +237,8 @@ BEGIN {
 	below["proxy"] = "proxy proxy/transport proxy/credentials proxy/cache " \
 	    below["options"]
 	below["signin"] = "signin " below["options"]
-	below["tools"] = "tools signin proxy proxy/transport " below["options"]
+	below["tools"] = "tools signin proxy proxy/transport proxy/cache " \
+	    below["options"]
 	below["main"] = below["tools"]
 	order_of("core/session", "session call_table tools state parts " \
 	    "questions settings act held call one_way listen renew end " \

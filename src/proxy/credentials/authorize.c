@@ -9,8 +9,8 @@
 #include <time.h>
 
 #include "auth/challenge.h"
-#include "proxy/credentials/command.h"
 #include "auth/claims.h"
+#include "proxy/credentials/command.h"
 
 enum {
 	LOOK_MS = 1000, /* between two looks at the clock for the helper's

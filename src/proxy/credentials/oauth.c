@@ -24,13 +24,13 @@
 #include <time.h>
 
 #include "auth/challenge.h"
+#include "auth/claims.h"
 #include "auth/dpop.h"
 #include "auth/login_process.h"
 #include "auth/proof.h"
 #include "base/bounds.h"
 #include "base/log.h"
 #include "proxy/credentials/denial.h"
-#include "auth/claims.h"
 
 enum {
 	LOOK_MS = 1000,       /* between two looks at the store */
