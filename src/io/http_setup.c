@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/queue.h"
-#include "io/http_sign.h"
 #include "io/url.h"
 
 /* --- the proxy --- */

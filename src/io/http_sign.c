@@ -9,7 +9,7 @@
  */
 #include "config.h"
 
-#include "io/http_sign.h"
+#include "io/http_state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,15 @@
 #ifndef MCPSPLICE_OPTIONS_SET_H
 #define MCPSPLICE_OPTIONS_SET_H
 
+#include "base/mem.h"
 #include "options/options.h"
 #include "options/table.h"
+
+/* The functions that return bool return false if s is not such a value. A
+ * number that is too large for the range of any option still counts as one. */
+
+/* Returns the word with this index among words like "text|json". */
+struct span option_parse_word(const char *words, unsigned i);
 
 enum option_weight {
 	WEIGHT_DEFAULT,

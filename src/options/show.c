@@ -7,7 +7,6 @@
 
 #include "base/codec.h"
 #include "core/wire/redact.h"
-#include "options/parse.h"
 #include "options/set.h"
 #include "options/table.h"
 

@@ -29,4 +29,10 @@ struct browser *browser_open(struct loop *l, char *const *command,
 /* No callback; the browser stays. NULL is fine. */
 void browser_free(struct browser *b);
 
+/* Shows it, if this system has a program for that. host is the name of the MCP
+ * server. unset is as in child_config. Nothing is waited for, and a failure is
+ * of no consequence: the URL is told in other ways, too. */
+void notification_send(struct loop *l, const char *host,
+    const char *const *unset);
+
 #endif

@@ -5,17 +5,13 @@
  */
 #include "config.h"
 
-#include "signin/client.h"
+#include "signin/state.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bounds.h"
-#include "signin/records.h"
-#include "signin/redirect.h"
-#include "signin/report.h"
-#include "signin/token.h"
 
 /* --- the port --- */
 

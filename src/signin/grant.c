@@ -11,16 +11,13 @@
  */
 #include "config.h"
 
-#include "signin/grant.h"
+#include "signin/state.h"
 
 #include <stdlib.h>
 
 #include "auth/claims.h"
 #include "auth/proof.h"
-#include "signin/id_jag.h"
 #include "signin/id_token.h"
-#include "signin/report.h"
-#include "signin/token.h"
 
 /* Each token is a new one for the client, and for whom the assertion or the ID
  * token names. */

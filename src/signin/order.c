@@ -7,22 +7,13 @@
  */
 #include "config.h"
 
+#include "signin/state.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bounds.h"
 #include "base/mem.h"
-#include "signin/client.h"
-#include "signin/device.h"
-#include "signin/grant.h"
-#include "signin/locks.h"
-#include "signin/order.h"
-#include "signin/records.h"
-#include "signin/redirect.h"
-#include "signin/report.h"
-#include "signin/run_discovery.h"
-#include "signin/token.h"
-#include "signin/waiting.h"
 
 #define HOST_DOCUMENT                                                          \
 	"Host client-metadata.json, which comes with mcpsplice, and pass its " \

@@ -1,8 +1,9 @@
 /* Time, lines for people, and what came, for the order to take. */
 #include "config.h"
 
-#include "signin/report.h"
+#include "signin/state.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -157,4 +158,113 @@ login_say(struct login *g, enum log_level level, const char *fmt, ...)
 	va_end(ap);
 	log_put(level, "%s", text);
 	free(text);
+}
+
+void
+login_unlock(int *fd)
+{
+	store_unlock(*fd);
+	*fd = -1;
+}
+
+static void
+report_busy(struct login *g)
+{
+	struct login_input in = { .came = CAME_BUSY, .again_ms = -1 };
+
+	if (loop_random(&in.random, sizeof in.random) != 0)
+		in.random = 0;
+	login_report_all(g, &in);
+}
+
+static void
+report_broken(struct login *g, int error)
+{
+	char *why = xasprintf("the token store ~/" STORE_BELOW
+			      " cannot be used: %s",
+	    strerror(error));
+
+	login_report_why(g, CAME_BROKEN, why);
+	free(why);
+}
+
+/* Returns false when it was not had, which is reported then. */
+static bool
+lock(struct login *g, int *fd, enum store_lock what, const char *name)
+{
+	if (g->store == NULL)
+		return true;
+	*fd = store_lock(g->store, what, name);
+	if (*fd >= 0)
+		return true;
+	if (errno == EWOULDBLOCK)
+		report_busy(g);
+	else
+		report_broken(g, errno);
+	return false;
+}
+
+void
+login_lock_token(struct login *g)
+{
+	if (lock(g, &g->token_lock, STORE_TOKEN, g->name))
+		login_report(g, CAME_LOCKED);
+}
+
+/* What the copy noted that had it before comes with the lock. */
+void
+login_lock_login(struct login *g)
+{
+	if (!lock(g, &g->login_lock, STORE_LOGIN, g->name))
+		return;
+	store_pending(g->store, g->name, &g->pending);
+	login_report(g, CAME_LOCKED);
+}
+
+void
+login_lock_tab(struct login *g)
+{
+	if (lock(g, &g->tab_lock, STORE_TAB, NULL))
+		login_report(g, CAME_LOCKED);
+}
+
+void
+login_unlock_token(struct login *g)
+{
+	login_unlock(&g->token_lock);
+}
+
+void
+login_unlock_tab(struct login *g)
+{
+	login_unlock(&g->tab_lock);
+}
+
+void
+login_discover(struct login *g, int64_t ms, bool interactive)
+{
+	const struct login_config *c = &g->config;
+	struct discovery_config d = {
+		.server = c->server,
+		.resource_metadata = c->challenge == NULL ?
+		    NULL :
+		    c->challenge->resource_metadata,
+		.issuer = c->issuer,
+		.bound = g->record.issuer,
+		.policy = c->policy,
+		.direct = c->identity != NULL,
+		.interactive = interactive,
+		.given = c->gives_secret || c->client_key != NULL ||
+		    c->assertion != NULL || c->provider != NULL,
+	};
+	struct discovered found;
+
+	login_set_timer(g, ms);
+	if (!login_find(g, g->fetcher, &d, &found))
+		return;
+	if (g->discovered)
+		discovered_free(&g->found);
+	g->found = found;
+	g->discovered = true;
+	login_report(g, CAME_FOUND);
 }

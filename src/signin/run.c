@@ -7,10 +7,7 @@
 #include <string.h>
 
 #include "base/codec.h"
-#include "signin/locks.h"
-#include "signin/order.h"
-#include "signin/report.h"
-#include "signin/waiting.h"
+#include "signin/state.h"
 
 #define WHY_MAX_BYTES ((size_t)1023)
 

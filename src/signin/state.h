@@ -2,8 +2,7 @@
  * What a login consists of; structures only. Its parts do what the order says,
  * and report what came of it; each may call those before it:
  *
- *   report > records > locks > run_discovery > waiting > token > grant
- *     > device > redirect > client > order > run
+ *   report > token > grant > user > client > order > run
  *
  * Nobody else includes this.
  */
@@ -11,6 +10,7 @@
 #define MCPSPLICE_SIGNIN_STATE_H
 
 #include "auth/dpop.h"
+#include "base/log.h"
 #include "io/listener.h"
 #include "signin/browser.h"
 #include "signin/callback.h"
@@ -112,5 +112,142 @@ struct login {
 /* Begins something. What comes of it is reported by login_report and its like,
  * from inside or later. */
 typedef void login_part(struct login *g);
+
+/* report.c */
+
+int64_t login_now(void); /* s since 1970 */
+/* Tells what came. What follows is done after the caller has returned. */
+void login_report(struct login *g, enum login_outcome came);
+/* The same with why, for people; or with all that in says. */
+void login_report_why(struct login *g, enum login_outcome came,
+    const char *why);
+void login_report_all(struct login *g, struct login_input *in);
+/* Tells that the browser cannot be started. */
+void login_report_browser(struct login *g);
+/* Runs the loop until something came, of what was begun or unasked, and fills in
+ * g->in. */
+void login_wait(struct login *g);
+
+/* An action that waits for something runs the loop until that is there. All
+ * three return false if something else came before, which is reported then, or
+ * if the loop was stopped. */
+
+/* For g->done, which login_set_done sets. */
+bool login_await(struct login *g);
+void login_set_done(struct login *g);
+/* For an answer, as fetch_wait. */
+bool login_fetch(struct login *g, struct fetcher *f,
+    const struct fetch_request *r, struct fetch_answer *a);
+/* For where to sign in, as discovery_run; that it is not found is reported. */
+bool login_find(struct login *g, struct fetcher *f,
+    const struct discovery_config *c, struct discovered *d);
+
+/* CAME_TIME comes after ms, if nothing came before; negative: it does not. */
+void login_set_timer(struct login *g, int64_t ms);
+/* CAME_TIMEOUT comes after ms, whatever comes before; negative: it does not. */
+void login_set_timeout(struct login *g, int64_t ms);
+/* Logs a line for people. */
+void login_say(struct login *g, enum log_level level, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Gives it back, if it is held: *fd is -1 then. */
+void login_unlock(int *fd);
+
+/* Each does what its name says, and reports what came of it. */
+login_part login_lock_token, login_lock_login, login_lock_tab,
+    login_unlock_token, login_unlock_tab;
+
+/* Does what its name says, in ms at most, and reports what came of it. */
+void login_discover(struct login *g, int64_t ms, bool interactive);
+
+/* token.c */
+
+/* Each does what its name says, and reports what came of it. */
+login_part login_load, login_count_failure;
+/* The same; before it, what is no good any more is forgotten. */
+void login_adopt(struct login *g, enum login_forget what);
+void login_save(struct login *g, enum login_forget what);
+void login_forget(struct login *g, enum login_forget what);
+
+/* Is its token, as far as can be told without asking? That of an identity
+ * provider is the ID token. */
+bool login_is_usable(const struct login *g);
+/* Has it the scopes that the challenge wants? */
+bool login_has_scopes(const struct login *g);
+/* Makes the proof of the token; false: there is none. */
+bool login_prove_token(const struct login *g, char proof[PROOF_BYTES]);
+
+/* The scopes that somebody names: the user, the challenge, the resource; owned by
+ * the caller; NULL: none. */
+char *login_named_scope(const struct login *g);
+/* The scopes that are asked for: where nobody names any, and a user signs in,
+ * those of the registration, else those that the issuer lists. The same. */
+char *login_wanted_scope(const struct login *g);
+/* Ends the request r with the proof of this client, POSTs it, and waits for the
+ * answer, which is to be freed. To the token endpoint goes also a proof of our
+ * key, where tokens are to be bound to one (auth/dpop.h). false: what came
+ * instead is reported, as that the proof of the client cannot be made. Takes over
+ * r. */
+bool login_post(struct login *g, const char *url, struct client_request *r,
+    struct fetch_answer *a);
+/* Was there no answer, or one that is only of the moment? That is reported
+ * then. */
+bool login_is_unready(struct login *g, const struct fetch_answer *a);
+/* Sends the request r for another token than that of the record, and reports
+ * what came of it. Takes over r. */
+void login_ask_anew(struct login *g, struct client_request *r);
+
+/* Makes the client of the options that of the record, and decides which scopes
+ * are asked for, for a token without the user. */
+void login_take_client(struct login *g);
+/* Sends the request r for it, and reports what came of it. Takes over r. */
+void login_ask_credentials(struct login *g, struct client_request *r);
+
+/* Each does what its name says, and reports what came of it. */
+login_part login_refresh, login_credentials, login_exchange;
+
+/* grant.c */
+
+/* Gets it in ms at most, and reports what came of it. */
+void login_grant(struct login *g, int64_t ms);
+
+/* user.c */
+
+/* Ends a login that "mcpsplice logout" wants to be over; else looks again after
+ * a while. */
+void login_look_for_end(struct login *g);
+
+/* Each does what its name says, and reports what came of it. */
+login_part login_watch, login_clear, login_note_success, login_note_failure;
+
+/* What comes to the redirect's port: listener_cb. */
+bool login_callback(struct span so_far, struct buf *reply, void *arg);
+
+/* Each does what its name says, and reports what came of it. */
+login_part login_authorize, login_open, login_open_for_other,
+    login_close_browser, login_close_listener;
+
+/* Each does what its name says, and reports what came of it. */
+login_part login_device, login_poll;
+
+/* client.c */
+
+/* Opens the port of the redirect, 0: any free one, with the limits that a
+ * browser meets. host: 127.0.0.1, localhost (nobody else may have the port at
+ * [::1]), or 0.0.0.0 for all addresses. Returns NULL with errno. */
+struct listener *login_open_port(struct loop *l, unsigned port,
+    const char *host, listener_cb *cb, void *arg);
+
+/* Each does what its name says, and reports what came of it. */
+login_part login_take_given, login_take_document, login_register,
+    login_register_by_name;
+
+/* The same. again: at the port of the last time. */
+void login_listen(struct login *g, bool again);
+
+/* order.c */
+
+/* Does all of it; once. */
+struct login_result login_order(struct login *g);
 
 #endif

@@ -1,11 +1,13 @@
+
 #include "config.h"
 
-#include "tools/arguments.h"
+#include "tools/command.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/codec.h"
+#include "base/mem.h"
 #include "core/wire/json.h"
 
 enum { DEPTH = 512, SHOWN = 60 /* bytes of a wrong value */ };

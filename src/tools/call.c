@@ -10,9 +10,7 @@
 #include "core/wire/json.h"
 #include "io/file.h"
 #include "proxy/proxy.h"
-#include "tools/arguments.h"
 #include "tools/command.h"
-#include "tools/list.h"
 #include "tools/peer.h"
 
 /* --- the result --- */

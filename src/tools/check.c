@@ -2,12 +2,12 @@
  * ones need. */
 #include "config.h"
 
-#include "core/wire/redact.h"
-#include "tools/check_parts.h"
+#include "tools/check.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/wire/redact.h"
 #include "tools/command.h"
 
 enum { ALL_MS = 27 * 1000 };

@@ -8,7 +8,7 @@
 
 #include "base/codec.h"
 #include "options/network.h"
-#include "tools/check_parts.h"
+#include "tools/check.h"
 
 enum {
 	PROBE_MS = 10 * 1000,

@@ -11,7 +11,7 @@
 #include "options/network.h"
 #include "options/set.h"
 #include "proxy/proxy.h"
-#include "tools/check_parts.h"
+#include "tools/check.h"
 
 /* Options that come from one place. */
 struct place {

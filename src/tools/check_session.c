@@ -7,8 +7,8 @@
 #include "base/codec.h"
 #include "core/wire/json.h"
 #include "core/wire/protocol.h"
-#include "tools/check_parts.h"
-#include "tools/list.h"
+#include "tools/check.h"
+#include "tools/peer.h"
 
 enum {
 	OPEN_MS = 13 * 1000,

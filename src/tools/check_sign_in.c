@@ -7,7 +7,7 @@
 
 #include "base/codec.h"
 #include "signin/discovery.h"
-#include "tools/check_parts.h"
+#include "tools/check.h"
 #include "tools/command.h"
 
 enum { SIGN_IN_MS = 6 * 1000 };

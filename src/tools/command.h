@@ -6,6 +6,7 @@
 #ifndef MCPSPLICE_TOOLS_COMMAND_H
 #define MCPSPLICE_TOOLS_COMMAND_H
 
+#include "base/mem.h"
 #include "options/options.h"
 #include "store/record.h"
 
@@ -35,5 +36,18 @@ int command_status(const struct options *o, char **why);
 void command_token_text(struct buf *out, const struct record *r);
 /* Appends the user whom the token names; nothing if it names none. */
 void command_user_text(struct buf *out, const struct record *r);
+
+/* arguments.c */
+
+/* Appends the JSON object that the words stand for: key=value is a string, or
+ * what the schema wants (a number, true or false) if the value is one;
+ * key:=json is any JSON; a single "-" is a whole object, which text is. schema
+ * may be absent. Returns 0, or -1 with *why, a message for users that the
+ * caller owns. */
+int arguments_read(char *const *words, size_t n, struct span text,
+    struct span schema, struct buf *out, char **why);
+/* Checks required members, their types, enums, and unknown names; no more.
+ * Returns 0, or -1 with *why as above. */
+int arguments_check(struct span arguments, struct span schema, char **why);
 
 #endif

@@ -46,4 +46,14 @@ void peer_session(struct peer *p, struct peer_session *now, int64_t wait_ms);
 /* Ends the session and the proxy, and waits for its end. */
 void peer_end(struct peer *p);
 
+/* Appends what the answers to this method have in their member, as a JSON
+ * array. Returns 0, or -1 with *why (NULL before) for users, owned by the
+ * caller; what came before the failure is in the array then. */
+int list_all(struct peer *p, const char *method, const char *member,
+    struct buf *out, char **why);
+/* The same for the tools. */
+int list_tools(struct peer *p, struct buf *out, char **why);
+/* Returns the tool of that name in such an array; p NULL: there is none. */
+struct span list_find(struct span tools, const char *name);
+
 #endif

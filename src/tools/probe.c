@@ -13,7 +13,7 @@
 #include "core/exchange/fault.h"
 #include "core/wire/msg.h"
 #include "options/network.h"
-#include "proxy/transport/ending.h"
+#include "proxy/transport/answer.h"
 
 enum { PROBE_IDLE_MS = 30 * 1000, BODY_MS = 5000, BODY_BYTES = 16 * 1024 };
 

@@ -9,7 +9,6 @@
 #include "core/wire/json.h"
 #include "proxy/proxy.h"
 #include "tools/command.h"
-#include "tools/list.h"
 #include "tools/peer.h"
 
 enum { NAME_MAX_COLUMNS = 30, LINE_COLUMNS = 79 };

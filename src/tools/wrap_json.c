@@ -13,7 +13,6 @@
 #include "base/codec.h"
 #include "base/mem.h"
 #include "core/wire/json.h"
-#include "tools/wrap_words.h"
 
 /* --- JSON as people write it --- */
 

@@ -13,7 +13,6 @@
 #include "base/bounds.h"
 #include "base/codec.h"
 #include "core/wire/json.h"
-#include "tools/wrap_words.h"
 
 struct statement {
 	size_t from, to; /* its lines, with the last line end */

@@ -250,10 +250,9 @@ BEGIN {
 	order_of("core/server", "server state parts act belief order " \
 	    "subscription resources listen input_required modern sse2024 " \
 	    "detect sse2024_in invariants step")
-	order_of("signin", "callback browser " \
-	    "notification metadata fetch discovery outcome client_messages client_request client_answer " \
-	    "given_token id_token id_jag login | state report records locks run_discovery waiting token grant device " \
-	    "redirect client order run managed account process")
+	order_of("signin", "callback browser metadata fetch discovery " \
+	    "client_messages given_token id_token login | state report " \
+	    "token grant user client order run managed account process")
 	# what follows it is inside of it
 	is_open["signin/managed"] = is_open["signin/account"] = 1
 	# the parts of io/http, which other rooms use by io/http.h alone

@@ -6,16 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "signin/client.h"
-#include "signin/device.h"
-#include "signin/grant.h"
-#include "signin/locks.h"
-#include "signin/records.h"
-#include "signin/redirect.h"
-#include "signin/report.h"
-#include "signin/run_discovery.h"
-#include "signin/token.h"
-#include "signin/waiting.h"
+#include "signin/state.h"
 
 static const struct login_player *player;
 static const struct login_facts *facts; /* of the last input */

@@ -7,7 +7,7 @@
 #define MCPSPLICE_TESTS_PLAY_LOGIN_PARTS_H
 
 #include "base/log.h"
-#include "signin/order.h"
+#include "signin/state.h"
 
 /* What of struct login_config counts for the order. */
 struct login_wish {

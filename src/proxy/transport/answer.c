@@ -14,9 +14,34 @@
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 #include "io/loop.h"
-#include "proxy/transport/ending.h"
-#include "proxy/transport/exchange.h"
-#include "proxy/transport/request.h"
+#include "proxy/transport/state.h"
+
+enum ending
+ending_of(enum http_end end)
+{
+	switch (end) {
+	case HTTP_DONE:
+		return ENDING_COMPLETE;
+	case HTTP_CUT:
+		return ENDING_CUT;
+	case HTTP_IDLE:
+		return ENDING_IDLE;
+	case HTTP_ABORTED:
+		return ENDING_ABORTED;
+	case HTTP_RESOLVE:
+		return ENDING_RESOLVE;
+	case HTTP_CONNECT:
+		return ENDING_CONNECT;
+	case HTTP_TLS:
+		return ENDING_TLS;
+	case HTTP_PROXY:
+		return ENDING_PROXY;
+	case HTTP_CONFIG:
+	case HTTP_REFUSED:
+		break;
+	}
+	return ENDING_CONFIG;
+}
 
 enum { DAY_MS = 24 * 3600 * 1000 };
 

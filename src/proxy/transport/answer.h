@@ -2,7 +2,11 @@
 #ifndef MCPSPLICE_PROXY_TRANSPORT_ANSWER_H
 #define MCPSPLICE_PROXY_TRANSPORT_ANSWER_H
 
+#include "core/exchange/facts.h"
+#include "io/http.h"
 #include "proxy/transport/state.h"
+
+enum ending ending_of(enum http_end end);
 
 /* What io/http calls with an answer; its argument is the exchange. */
 extern const struct http_ops answer_ops;

@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "proxy/transport/exchange.h"
+#include "proxy/transport/state.h"
 
 #include <stdlib.h>
 

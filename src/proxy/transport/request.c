@@ -1,14 +1,13 @@
 /* Requests to the server: their headers, their start, redirects. */
 #include "config.h"
 
-#include "proxy/transport/request.h"
+#include "proxy/transport/state.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bounds.h"
 #include "core/wire/json.h"
-#include "proxy/transport/exchange.h"
 
 enum {
 	/* A connection that was idle longer may be dead: proof is wanted. */

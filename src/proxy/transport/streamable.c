@@ -11,8 +11,7 @@
 #include "base/queue.h"
 #include "core/era/trace_context.h"
 #include "proxy/transport/answer.h"
-#include "proxy/transport/exchange.h"
-#include "proxy/transport/request.h"
+#include "proxy/transport/state.h"
 
 struct streamable *
 streamable_new(struct loop *l, struct http *h,

@@ -16,7 +16,7 @@
 
 #include "base/bounds.h"
 #include "options/file.h"
-#include "options/parse.h"
+#include "options/set.h"
 #include "options/table.h"
 #include "unit/options/options_play.h"
 

@@ -1,7 +1,7 @@
 /* The arguments of a tool, from the words of a command line. */
 #include "config.h"
 
-#include "tools/arguments.h"
+#include "tools/command.h"
 
 #include "unit/unit.h"
 

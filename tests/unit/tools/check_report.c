@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "tools/check_parts.h"
+#include "tools/check.h"
 #include "unit/unit.h"
 
 static struct buf out;

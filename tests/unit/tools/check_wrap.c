@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "tools/wrap_hosts.h"
 #include "tools/wrap_plan.h"
 #include "unit/unit.h"
 
