@@ -265,7 +265,7 @@ challenge_parse(struct challenge *c, struct span value)
 	struct buf others;
 
 	memset(c, 0, sizeof *c);
-	if (value.n == 0 || value.n > BOUND_CHALLENGE_BYTES)
+	if (value.n == 0 || value.n > BOUND_HEADER_BYTES)
 		return;
 	in = (struct cursor){ value.p, value.p + value.n };
 	buf_init(&others, 0);

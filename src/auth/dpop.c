@@ -85,7 +85,7 @@ is_nonce(const char *s)
 {
 	struct span text = span_of(s);
 
-	return text.n > 0 && text.n <= BOUND_NONCE_BYTES &&
+	return text.n > 0 && text.n <= BOUND_ID_BYTES &&
 	    span_is_printable(text, '!') && strpbrk(s, "\"\\") == NULL;
 }
 

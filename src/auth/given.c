@@ -97,7 +97,7 @@ read_source(const struct given *a, struct source *s, struct headers *to,
 		*why = xasprintf("cannot read it: %s", strerror(errno));
 		return -1;
 	}
-	buf_init(&text, BOUND_SECRET_BYTES);
+	buf_init(&text, BOUND_TEXT_BYTES);
 	rc = fstat(fd, &st) < 0 ? -1 : file_get_all(fd, &text);
 	file_close(fd);
 	if (rc != 0) {

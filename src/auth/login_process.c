@@ -112,8 +112,7 @@ print_request(struct buf *out, const struct login_process_request *r)
 	document_put(o, "argv", argv);
 	document_set(o, "reason", reasons[r->reason]);
 	set_bool(o, "person", r->interactive);
-	if (r->challenge != NULL &&
-	    strlen(r->challenge) <= BOUND_CHALLENGE_BYTES)
+	if (r->challenge != NULL && strlen(r->challenge) <= BOUND_HEADER_BYTES)
 		document_set(o, "challenge", r->challenge);
 	document_set(o, "rejected", r->rejected);
 	document_set(o, "peer", r->peer);
@@ -165,18 +164,18 @@ on_output(const char *p, size_t n, void *arg)
 			return;
 		take_line(a, buf_span(&a->line));
 		buf_wipe(&a->line);
-		buf_init(&a->line, BOUND_LOGIN_OUTPUT_BYTES);
+		buf_init(&a->line, BOUND_QUEUE_BYTES);
 		p += part + 1;
 		n -= part + 1;
 	}
 }
 
-/* Keeps the first BOUND_LOGIN_ERRORS_BYTES bytes of stderr. */
+/* Keeps the first BOUND_NAME_BYTES bytes of stderr. */
 static void
 on_errors(const char *p, size_t n, void *arg)
 {
 	struct login_process *a = arg;
-	size_t room = BOUND_LOGIN_ERRORS_BYTES - a->errors.n;
+	size_t room = BOUND_NAME_BYTES - a->errors.n;
 
 	buf_add(&a->errors, p, n < room ? n : room);
 }
@@ -195,7 +194,7 @@ give_up(struct login_process *a, enum child_end end, int value)
 	while (said.n > 0 && said.p[said.n - 1] == '\n')
 		said.n--;
 	buf_init(&words, 0);
-	codec_visible(&words, said, BOUND_LOGIN_ERRORS_BYTES);
+	codec_visible(&words, said, BOUND_NAME_BYTES);
 	a->end = LOGIN_LATER;
 	a->why = xasprintf("the login process %s%s%s", how,
 	    words.n > 0 ? ": " : "", buf_str(&words));
@@ -231,7 +230,7 @@ login_process_start(struct loop *l, const char *path, const char *const *argv,
 		.output = true,
 		.errors = true,
 		.detached = true,
-		.max_output = BOUND_LOGIN_OUTPUT_BYTES,
+		.max_output = BOUND_QUEUE_BYTES,
 	};
 	struct buf text;
 
@@ -239,8 +238,8 @@ login_process_start(struct loop *l, const char *path, const char *const *argv,
 	a->arg = arg;
 	a->again_ms = -1;
 	record_init(&a->record);
-	buf_init(&a->line, BOUND_LOGIN_OUTPUT_BYTES);
-	buf_init(&a->errors, BOUND_LOGIN_ERRORS_BYTES);
+	buf_init(&a->line, BOUND_QUEUE_BYTES);
+	buf_init(&a->errors, BOUND_NAME_BYTES);
 	buf_init(&text, 0);
 	print_request(&text, request);
 	c.input = buf_span(&text);

@@ -23,7 +23,6 @@ enum {
 	BOUND_##name = (number)*BOUND_UNIT_##unit,
 #define BOUND_OPTION(name, number, unit, option, what, then)                   \
 	BOUND_##name = (number)*BOUND_UNIT_##unit,
-#define BOUND_ALSO(name, value, option, what, then)
 enum {
 #include "base/bound_rows.h"
 	BOUND_SHARES = 2 /* --max-buffer is the limit of two kinds of memory */
@@ -31,6 +30,5 @@ enum {
 #undef BOUND_GROUP
 #undef BOUND
 #undef BOUND_OPTION
-#undef BOUND_ALSO
 
 #endif

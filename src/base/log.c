@@ -29,7 +29,7 @@
 #include "base/codec.h"
 
 #define PREFIX_BYTES 160 /* of a record, for time, pid, level and punctuation */
-#define TEXT_BYTES (BOUND_LOG_LINE_BYTES - PREFIX_BYTES)
+#define TEXT_BYTES (BOUND_LINE_BYTES - PREFIX_BYTES)
 #define RING 64
 #define DECISION_BYTES 512
 
@@ -81,7 +81,7 @@ format_json(struct buf *out, enum log_level level, const char *when,
 		    when, (long)getpid(), level_names[level]);
 		codec_json_string(out, text);
 		buf_addc(out, '}');
-		if (out->n < BOUND_LOG_LINE_BYTES)
+		if (out->n < BOUND_LINE_BYTES)
 			return;
 		text.n /= 2;
 	}
@@ -148,7 +148,7 @@ emit(enum log_level level, const struct timespec *when, struct span text)
 static void __attribute__((format(printf, 3, 0))) put(enum log_level level,
     const struct timespec *when, const char *fmt, va_list ap)
 {
-	char raw[BOUND_LOG_LINE_BYTES];
+	char raw[BOUND_LINE_BYTES];
 	struct buf text;
 	int len;
 
@@ -237,7 +237,7 @@ log_wants(enum log_level level)
 static void __attribute__((format(printf, 2, 0)))
 tell_tap(enum log_level level, const char *fmt, va_list ap)
 {
-	char raw[BOUND_LOG_LINE_BYTES];
+	char raw[BOUND_LINE_BYTES];
 	struct buf text;
 	va_list copy;
 
@@ -341,7 +341,7 @@ log_dump_for_error(const char *title, int64_t now)
 {
 	if (now < state.dump_at)
 		return;
-	state.dump_at = now + BOUND_DUMP_MS;
+	state.dump_at = now + BOUND_MINUTE_MS;
 	log_dump(title);
 }
 

@@ -43,7 +43,7 @@ void log_decision(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Writes the lines of title and the ring, oldest decision first, whatever the
  * level is. */
 void log_dump(const char *title);
-/* The same after an error, but only if BOUND_DUMP_MS have passed since it was
+/* The same after an error, but only if BOUND_MINUTE_MS have passed since it was
  * last done. now: ms of a clock that never goes back. */
 void log_dump_for_error(const char *title, int64_t now);
 

@@ -163,7 +163,7 @@ join(struct authorities *a)
 
 	if (extra == NULL)
 		return;
-	buf_init(&a->both, BOUND_AUTHORITIES_BYTES);
+	buf_init(&a->both, BOUND_FILE_BYTES);
 	if ((file != NULL && read_file(&a->both, file) != 0) ||
 	    read_file(&a->both, extra) != 0)
 		buf_free(&a->both);
@@ -206,7 +206,7 @@ authorities_choose(struct authorities *a, const char *cacert,
 {
 	const curl_version_info_data *v = curl_version_info(CURLVERSION_NOW);
 
-	buf_init(&a->both, BOUND_AUTHORITIES_BYTES);
+	buf_init(&a->both, BOUND_FILE_BYTES);
 	a->fd = -1;
 	if (cacert == NULL || knows_none(v))
 		find_system(v, cacert == NULL ? ca_folder : NULL, &a->folder,

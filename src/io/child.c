@@ -69,7 +69,7 @@ struct child {
 	size_t written; /* bytes of input */
 	size_t max_output;
 	int64_t timeout_ms;
-	/* config.timeout_ms, then BOUND_CHILD_LINGER_MS */
+	/* config.timeout_ms, then BOUND_END_MS */
 	struct loop_timer *timer;
 	enum child_end end;
 	int value;
@@ -125,7 +125,7 @@ process_ended(struct child *c, int status)
 		c->end = CHILD_EXIT;
 		c->value = status == -1 ? -1 : WEXITSTATUS(status);
 	}
-	loop_timer_set(c->timer, BOUND_CHILD_LINGER_MS);
+	loop_timer_set(c->timer, BOUND_END_MS);
 	look_if_over(c);
 }
 

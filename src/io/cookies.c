@@ -119,7 +119,7 @@ jar_thin(struct cookies *c, CURL *jar, char *const *lines, size_t n)
 		log_warn(
 		    "the server sets more cookies than mcpsplice keeps (%d, or "
 		    "%d KiB): only the oldest and the newest are sent back",
-		    BOUND_COOKIES, BOUND_COOKIES_BYTES / 1024);
+		    BOUND_FEW, BOUND_COOKIES_BYTES / 1024);
 	c->told = true;
 }
 

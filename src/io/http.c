@@ -367,7 +367,7 @@ http_new(struct loop *l, const struct http_config *config, const char **why)
 	h->next_turn = loop_timer_new(l, http_on_next_turn, h);
 	share_new(h);
 	h->connections = connections_new(l,
-	    (long)config->max_inflight + BOUND_SPARE_CONNECTIONS, config->http2,
+	    (long)config->max_inflight + BOUND_CONNECTIONS, config->http2,
 	    http_finish);
 	*why = unfit(h);
 	if (*why != NULL) {

@@ -61,7 +61,7 @@ const char *authorities_bundle(bool (*is_there)(const char *path));
  * cookies, and has no limit --- */
 
 enum {
-	COOKIES_KEPT = BOUND_COOKIES / 4, /* of the oldest, and the newest */
+	COOKIES_KEPT = BOUND_FEW / 4, /* of the oldest, and the newest */
 	COOKIES_NAME_BYTES = 64
 };
 
@@ -91,7 +91,7 @@ void cookies_trim(struct cookies *c, CURLSH *share);
 static inline bool
 cookies_overflow(const struct cookies *c)
 {
-	return c->n > BOUND_COOKIES || c->bytes > BOUND_COOKIES_BYTES;
+	return c->n > BOUND_FEW || c->bytes > BOUND_COOKIES_BYTES;
 }
 
 /* --- the object and its transfers --- */

@@ -193,7 +193,7 @@ http_on_header(char *p, size_t size, size_t n, void *arg)
 	n *= size;
 	x->heard = loop_now(x->h->l);
 	x->head_bytes += n;
-	if (x->head_bytes > BOUND_HEAD_BYTES) {
+	if (x->head_bytes > BOUND_TEXT_BYTES) {
 		x->too_large = true;
 		return 0;
 	}
@@ -230,7 +230,7 @@ is_turn_over(struct transfer *x, size_t n)
 		x->turn_at = x->heard;
 		x->turn_bytes = 0;
 	}
-	if (x->turn_bytes + n > BOUND_TURN_BYTES) {
+	if (x->turn_bytes + n > BOUND_PART_BYTES) {
 		x->turn_at = 0;
 		loop_timer_set(x->h->next_turn, 0);
 		return true;
@@ -273,7 +273,7 @@ http_on_socket_made(void *arg, curl_socket_t fd, curlsocktype purpose)
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &n, sizeof n);
 #endif
 #ifdef TCP_USER_TIMEOUT
-	n = BOUND_UNACKED_MS;
+	n = BOUND_RETRY_MS;
 	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &n, sizeof n);
 #endif
 	(void)n;

@@ -244,7 +244,7 @@ write_reply(struct conn *c)
 	}
 	c->replied = true;
 	spare_port(c);
-	limit(c, BOUND_BROWSER_CLOSE_MS);
+	limit(c, BOUND_END_MS);
 	watch_conn(c, LOOP_READ);
 }
 
@@ -265,7 +265,7 @@ call(struct conn *c)
 		return;
 	}
 	if (s->ended)
-		limit(c, BOUND_BROWSER_CLOSE_MS);
+		limit(c, BOUND_END_MS);
 	write_reply(c);
 }
 
@@ -541,7 +541,7 @@ listener_free(struct listener *s, bool linger)
 		if (c->called)
 			continue;
 		if (linger && c->replying)
-			limit(c, BOUND_BROWSER_CLOSE_MS);
+			limit(c, BOUND_END_MS);
 		else
 			conn_free(c);
 	}

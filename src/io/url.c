@@ -51,7 +51,7 @@ is_clean(const char *text)
 		if (*p <= ' ' || *p == 0x7f)
 			return false;
 	return p != (const unsigned char *)text &&
-	    (size_t)(p - (const unsigned char *)text) <= BOUND_URL_BYTES;
+	    (size_t)(p - (const unsigned char *)text) <= BOUND_TEXT_BYTES;
 }
 
 static void
@@ -349,7 +349,7 @@ url_unescape(struct span in)
 
 	if (in.n == 0)
 		return xstrdup("");
-	if (in.n > BOUND_URL_BYTES || has_broken_escape(in))
+	if (in.n > BOUND_TEXT_BYTES || has_broken_escape(in))
 		return NULL;
 	copy = xstrndup(in.p, in.n);
 	for (i = 0; i < in.n; i++)

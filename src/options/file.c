@@ -383,7 +383,7 @@ option_file_read(struct option_settings *out, const char *path,
 	bool others;
 	int error, rc = 0;
 
-	buf_init(&text, BOUND_CONFIG_BYTES);
+	buf_init(&text, BOUND_QUEUE_BYTES);
 	error = slurp(&r, &text, &others);
 	if (error != 0 && (needed || (error != ENOENT && error != ENOTDIR))) {
 		if (*why == NULL)

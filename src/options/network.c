@@ -28,9 +28,9 @@ unfit(const char *name, const char *path)
 		    strerror(errno));
 	if (!S_ISREG(st.st_mode))
 		return xasprintf("%s: %s is not a regular file", name, path);
-	if (st.st_size > BOUND_LIBRARY_FILE_BYTES)
+	if (st.st_size > BOUND_FILE_BYTES)
 		return xasprintf("%s: %s is larger than %zu bytes", name, path,
-		    (size_t)BOUND_LIBRARY_FILE_BYTES);
+		    (size_t)BOUND_FILE_BYTES);
 	return NULL;
 }
 

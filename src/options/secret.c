@@ -38,7 +38,7 @@ read_file(const char *option, const char *path, bool check, char **why)
 	struct buf text;
 	char *secret = NULL;
 
-	buf_init(&text, BOUND_SECRET_BYTES);
+	buf_init(&text, BOUND_TEXT_BYTES);
 	if (read_all(path, &text, check) != 0) {
 		*why = redact_tokens(xasprintf("%s %s cannot be read: %s",
 		    option, path, strerror(errno)));

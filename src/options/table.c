@@ -24,13 +24,11 @@
 #define UNIT_MIB "M"
 #define BOUND_GROUP(title)
 #define BOUND(name, number, unit, what, then)
-#define BOUND_ALSO(name, value, option, what, then)
 #define BOUND_OPTION(name, number, unit, option, what, then)                   \
 	static const char preset_##name[] = #number UNIT_##unit;
 #include "base/bound_rows.h"
 #undef BOUND_GROUP
 #undef BOUND
-#undef BOUND_ALSO
 #undef BOUND_OPTION
 
 /* 23 days: in ms this fits into the int and long of the libraries. */

@@ -79,7 +79,7 @@ struct proxy {
 	bool stopping;
 	bool session_full; /* the session holds back as much as it may */
 	bool stdout_full;  /* more than half of --max-buffer waits for stdout */
-	bool stdout_above; /* queue above BOUND_STDOUT_BYTES: transfers pause
+	bool stdout_above; /* queue above BOUND_QUEUE_BYTES: transfers pause
 			    * until low */
 	bool stdout_burst; /* the same, but only until the end of this turn */
 	int status;
@@ -153,7 +153,7 @@ static void
 act_write(struct proxy *p, struct frame *f)
 {
 	pipes_write(p->pipes, f);
-	if (p->stdout_burst || pipes_memory(p->pipes) <= BOUND_STDOUT_BYTES)
+	if (p->stdout_burst || pipes_memory(p->pipes) <= BOUND_QUEUE_BYTES)
 		return;
 	p->stdout_burst = true;
 	streamable_pause(p->streamable, true);
@@ -975,7 +975,7 @@ proxy_init(struct proxy *p, char **why)
 	p->streamable = make_streamable(p);
 	p->lines = lines_new(message_cap(p->options), &lines_ops, p);
 	p->pipes = pipes_new(p->loop, STDIN_FILENO, STDOUT_FILENO,
-	    BOUND_STDOUT_BYTES, STDOUT_LOW, &pipes_ops, p);
+	    BOUND_QUEUE_BYTES, STDOUT_LOW, &pipes_ops, p);
 	p->state_cache = make_state_cache(p);
 	compile_patterns(p);
 	p->chain = make_chain(p);

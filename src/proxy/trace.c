@@ -329,14 +329,14 @@ add_body(struct trace *t, const struct frame *f)
 	struct buf body;
 
 	buf_init(&body, 0);
-	whole &= redact_json(&body, text, BOUND_TRACE_BODY_BYTES + SECRET_MOST);
+	whole &= redact_json(&body, text, BOUND_TEXT_BYTES + SECRET_MOST);
 	hide_secrets(t, &body, 0);
-	if (whole && body.n <= BOUND_TRACE_BODY_BYTES && is_json(&body)) {
+	if (whole && body.n <= BOUND_TEXT_BYTES && is_json(&body)) {
 		buf_adds(&t->line, ",\"message\":");
 		buf_addspan(&t->line, buf_span(&body));
 	} else {
-		if (body.n > BOUND_TRACE_BODY_BYTES) {
-			body.n = BOUND_TRACE_BODY_BYTES;
+		if (body.n > BOUND_TEXT_BYTES) {
+			body.n = BOUND_TEXT_BYTES;
 			whole = false;
 		}
 		if (!whole)
@@ -518,7 +518,7 @@ trace_sign_in(struct trace *t, const char *text)
 	t->signing_in = text != NULL;
 	begin(t, "note", text != NULL ? "sign-in wanted" : "sign-in over");
 	if (text != NULL)
-		add_text(t, "text", span_of(text), BOUND_LOG_LINE_BYTES);
+		add_text(t, "text", span_of(text), BOUND_LINE_BYTES);
 	end_line(t);
 }
 
@@ -648,7 +648,7 @@ on_log(enum log_level level, const char *text, void *arg)
 		return;
 	begin(t, "note", "log");
 	add_word(t, "level", levels[level]);
-	add_text(t, "text", span_of(text), BOUND_LOG_LINE_BYTES);
+	add_text(t, "text", span_of(text), BOUND_LINE_BYTES);
 	end_line(t);
 }
 
@@ -660,8 +660,7 @@ trace_open(const struct trace_config *config)
 
 	t->credentials = config->credentials;
 	buf_init(&t->line, 0);
-	if (append_open(&t->file, config->path, BOUND_TRACE_FILE_BYTES, true) !=
-	    0) {
+	if (append_open(&t->file, config->path, BOUND_ALL_BYTES, true) != 0) {
 		log_warn("--trace %s cannot be opened: %s", config->path,
 		    strerror(errno));
 		trace_close(t);
@@ -672,7 +671,7 @@ trace_open(const struct trace_config *config)
 	redact_path(&url, span_of(config->url), "(redacted)");
 	begin(t, "note", "start");
 	add_word(t, "version", PACKAGE_VERSION);
-	add_text(t, "url", buf_span(&url), BOUND_LOG_LINE_BYTES);
+	add_text(t, "url", buf_span(&url), BOUND_LINE_BYTES);
 	end_line(t);
 	buf_free(&url);
 	log_tap(on_log, t);

@@ -255,7 +255,7 @@ head_length(struct span in, bool *bad)
 	char c, last = '\0';
 
 	*bad = false;
-	for (i = 0; i < in.n && i < BOUND_BROWSER_REQUEST_BYTES; i++) {
+	for (i = 0; i < in.n && i < BOUND_HEADER_BYTES; i++) {
 		c = in.p[i];
 		if (!is_head_byte(c) || (last == '\r') != (c == '\n'))
 			break;
@@ -265,7 +265,7 @@ head_length(struct span in, bool *bad)
 		if (c == '\n')
 			empty = i + 1;
 	}
-	*bad = i < in.n || i == BOUND_BROWSER_REQUEST_BYTES;
+	*bad = i < in.n || i == BOUND_HEADER_BYTES;
 	return 0;
 }
 
@@ -414,8 +414,7 @@ callback_url(const char *url, const struct callback_expected *expected,
 	struct url u;
 
 	memset(out, 0, sizeof *out);
-	if (strlen(url) > BOUND_BROWSER_REQUEST_BYTES ||
-	    url_parse(&u, url) != URL_OK)
+	if (strlen(url) > BOUND_HEADER_BYTES || url_parse(&u, url) != URL_OK)
 		return CALLBACK_OTHER;
 	if (url_is_ours(&u, expected, &query))
 		result = read_query(query, expected, out);

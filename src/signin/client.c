@@ -54,9 +54,9 @@ login_open_port(struct loop *l, unsigned port, const char *host,
 		.port = port,
 		.named = everywhere || strcmp(host, "localhost") == 0,
 		.everywhere = everywhere,
-		.max_conns = BOUND_BROWSER_CONNECTIONS,
-		.max_request = BOUND_BROWSER_REQUEST_BYTES,
-		.conn_ms = BOUND_BROWSER_MS,
+		.max_conns = BOUND_CONNECTIONS,
+		.max_request = BOUND_HEADER_BYTES,
+		.conn_ms = BOUND_STEP_MS,
 	};
 
 	return listener_new(l, &c, cb, arg);

@@ -367,7 +367,7 @@ printable(const char *s, char from)
 {
 	struct span text = span_of(s);
 
-	return text.n > 0 && text.n <= BOUND_TOKEN_BYTES &&
+	return text.n > 0 && text.n <= BOUND_TEXT_BYTES &&
 	    span_is_printable(text, from);
 }
 
@@ -438,7 +438,7 @@ show_description(struct buf *out, const char *text)
 			buf_addc(&plain, text[i] == '"' ? '\'' : text[i]);
 		i += n > 0 ? n : 1;
 	}
-	codec_visible(out, buf_span(&plain), BOUND_DESCRIPTION_BYTES);
+	codec_visible(out, buf_span(&plain), BOUND_WORDS_BYTES);
 	buf_free(&plain);
 }
 
@@ -714,7 +714,7 @@ client_user_code(struct json_object *doc)
 	const char *code = document_text(doc, "user_code");
 	struct span text = span_of(code);
 
-	return text.n > 0 && text.n <= BOUND_DEVICE_CODE_BYTES &&
+	return text.n > 0 && text.n <= BOUND_WORDS_BYTES &&
 		span_is_printable(text, ' ') ?
 	    code :
 	    NULL;

@@ -167,14 +167,14 @@ complain_of_end(struct fetch *t, const struct http_answer *a)
 	struct buf words;
 
 	buf_init(&words, 0);
-	codec_visible(&words, span_of(a->why), BOUND_DESCRIPTION_BYTES);
+	codec_visible(&words, span_of(a->why), BOUND_WORDS_BYTES);
 	switch (a->end) {
 	case HTTP_REFUSED:
 		refuse(t, false);
 		break;
 	case HTTP_IDLE:
 		complain(t, " did not answer within %d s",
-		    BOUND_FETCH_MS / 1000);
+		    BOUND_LONG_MS / 1000);
 		break;
 	case HTTP_RESOLVE:
 	case HTTP_CONNECT:
@@ -265,10 +265,9 @@ follow(struct fetch *t)
 		complain(t, " redirects to nowhere (%d)", t->answer.status);
 		return false;
 	}
-	if (!url_same_origin(&target, &t->url) ||
-	    t->redirects == BOUND_REDIRECTS) {
+	if (!url_same_origin(&target, &t->url) || t->redirects == BOUND_TRIES) {
 		complain(t,
-		    t->redirects == BOUND_REDIRECTS ?
+		    t->redirects == BOUND_TRIES ?
 			" redirects too often (%d)" :
 			" redirects to another origin (%d), which is not "
 			"followed",
@@ -322,7 +321,7 @@ fetch_on_done(struct transfer *x, const struct http_answer *a, void *arg)
 		finish(t);
 		return;
 	}
-	out->retry_after_ms = http_retry_after(x, BOUND_LOGIN_RETRY_AFTER_MS);
+	out->retry_after_ms = http_retry_after(x, BOUND_DAY_MS);
 	out->nonce = string_copy(http_header(x, "DPoP-Nonce", 0));
 	out->clock_ahead_s = http_clock_ahead(x);
 	out->transient = out->status == 429 || out->status >= 500;
@@ -392,9 +391,9 @@ fetch_new(struct fetcher *f, const struct fetch_request *r)
 
 	t->f = f;
 	QUEUE_ADD_FIRST(f, t);
-	t->deadline = loop_now(f->l) + BOUND_FETCH_MS;
+	t->deadline = loop_now(f->l) + BOUND_LONG_MS;
 	t->answer.retry_after_ms = -1;
-	buf_init(&t->text, BOUND_DOCUMENT_BYTES);
+	buf_init(&t->text, BOUND_PART_BYTES);
 	set_headers(t, r);
 	if (r->body.p != NULL) {
 		t->body = xstrndup(r->body.p, r->body.n);

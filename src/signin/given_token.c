@@ -34,7 +34,7 @@ fault_of(const char *option, const char *token, int64_t now)
 	char date[64] = "?";
 	int64_t exp;
 
-	claims = strlen(token) <= BOUND_TOKEN_BYTES ? claims_of(token) : NULL;
+	claims = strlen(token) <= BOUND_TEXT_BYTES ? claims_of(token) : NULL;
 	if (claims == NULL)
 		return xasprintf("%s: what was read is no JWT, which has three "
 				 "parts with dots between, and no claim twice",
@@ -121,8 +121,8 @@ run(struct loop *l, const struct token_source *from, int64_t now,
 		.argv = (const char *const *)from->command,
 		.unset = from->unset,
 		.output = true,
-		.max_output = BOUND_TOKEN_COMMAND_BYTES,
-		.timeout_ms = BOUND_TOKEN_COMMAND_MS,
+		.max_output = BOUND_TEXT_BYTES,
+		.timeout_ms = BOUND_STEP_MS,
 	};
 	struct given_token *t = xcalloc(1, sizeof *t);
 

@@ -150,7 +150,7 @@ take(struct json_object *doc, const struct id_jag_for *to, char **jag)
 	if (type == NULL || strcmp(type, CLIENT_ID_JAG) != 0)
 		return "it is of another type than was asked for "
 		       "(issued_token_type)";
-	if (token.n == 0 || token.n > BOUND_TOKEN_BYTES ||
+	if (token.n == 0 || token.n > BOUND_TEXT_BYTES ||
 	    !span_is_printable(token, '!'))
 		return "it is missing, too long, or has bytes that no token "
 		       "may have";

@@ -103,7 +103,7 @@ wait_out(struct login *g)
 			    window);
 	if (g->in.again_ms > ms)
 		ms = g->in.again_ms;
-	if (ms > BOUND_RETRY_AFTER_MS || g->in.now + ms > g->trouble_until)
+	if (ms > BOUND_RETRY_MS || g->in.now + ms > g->trouble_until)
 		return false;
 	login_say(g, LEVEL_INFO, "%s: it is asked again", g->told);
 	g->pause_ms = ms * 2 > LONGEST_PAUSE_MS ? LONGEST_PAUSE_MS : ms * 2;
@@ -430,7 +430,7 @@ static bool
 has_tab(const struct login_input *in)
 {
 	return in->wall >= in->tab_at &&
-	    in->wall - in->tab_at < BOUND_OTHER_TAB_MS / 1000;
+	    in->wall - in->tab_at < BOUND_TAB_MS / 1000;
 }
 
 /* May the store have something new? A helper cannot tell without being run, and
@@ -497,10 +497,10 @@ take_turn(struct login *g)
 
 	if (g->store != NULL && !wait_for_turn(g))
 		return false;
-	left = g->pending.failed_at + BOUND_FRUITLESS_MS / 1000 - g->in.wall;
+	left = g->pending.failed_at + BOUND_MINUTE_MS / 1000 - g->in.wall;
 	if (is_good(g))
 		return end(g, LOGIN_DONE, NULL);
-	if (g->config.force || left <= 0 || left > BOUND_FRUITLESS_MS / 1000)
+	if (g->config.force || left <= 0 || left > BOUND_MINUTE_MS / 1000)
 		return true;
 	explain(g,
 	    xasprintf("the last sign-in came to nothing; the next is possible "
@@ -522,7 +522,7 @@ open_port(struct login *g)
 		if (outcome(g) != CAME_BUSY)
 			break;
 		if (g->port_until == 0)
-			g->port_until = g->in.now + BOUND_PORT_MS;
+			g->port_until = g->in.now + BOUND_KNOWN_START_MS;
 		if (g->in.now >= g->port_until || wait_ms(g, 200) != CAME_TIME)
 			break;
 	}
@@ -740,7 +740,7 @@ ask_by_browser(struct login *g, bool *again)
 static bool
 poll_device(struct login *g, int64_t until, int64_t ms)
 {
-	for (;; ms = ms > BOUND_DEVICE_POLL_MS ? BOUND_DEVICE_POLL_MS : ms) {
+	for (;; ms = ms > BOUND_MINUTE_MS ? BOUND_MINUTE_MS : ms) {
 		if (wait_ms(g, ms) != CAME_TIME)
 			return fail(g);
 		switch (await(g, login_poll)) {
@@ -780,8 +780,8 @@ ask_by_device(struct login *g)
 	if (life <= 0 || life > BOUND_DEVICE_LIFE_MS / 1000)
 		life = BOUND_DEVICE_LIFE_MS / 1000;
 	interval = g->in.interval_s;
-	if (interval > BOUND_DEVICE_POLL_MS / 1000)
-		interval = BOUND_DEVICE_POLL_MS / 1000;
+	if (interval > BOUND_MINUTE_MS / 1000)
+		interval = BOUND_MINUTE_MS / 1000;
 	return poll_device(g, g->in.wall + life,
 	    interval <= 0 ? INTERVAL_MS : interval * 1000);
 }
@@ -853,7 +853,7 @@ static bool
 by_credentials(struct login *g)
 {
 	do {
-		login_grant(g, BOUND_GRANT_MS);
+		login_grant(g, BOUND_LONG_MS);
 		outcome(g);
 	} while (wait_out(g));
 	switch (g->in.came) {

@@ -392,7 +392,7 @@ login_post(struct login *g, const char *url, struct client_request *r,
 	while ((whole = post(g, url, r, named, a))) {
 		dpop_hear(g->dpop, a->nonce);
 		if (has_error(a, "use_dpop_nonce") && dpop_has_nonce(g->dpop) &&
-		    nonces < BOUND_NONCES)
+		    nonces < BOUND_TRIES)
 			nonces++;
 		else if (!otherwise && prove_otherwise(g, a, &named))
 			otherwise = true;

@@ -122,7 +122,7 @@ document_parse(struct span text, const char **why)
 	bool nul;
 
 	*why = NULL;
-	if (text.n > BOUND_DOCUMENT_BYTES)
+	if (text.n > BOUND_PART_BYTES)
 		*why = "it is too large";
 	else if (text.n == 0)
 		*why = "it is empty";

@@ -50,7 +50,7 @@
 #define LEAST_MS INT64_C(100000000000)
 
 struct names {
-	char *list[BOUND_IMPORT_FOLDERS];
+	char *list[BOUND_SOME];
 	size_t n;
 };
 
@@ -190,7 +190,7 @@ add_name(const char *name, void *arg)
 
 	if (strncmp(name, FOLDER_PREFIX, strlen(FOLDER_PREFIX)) == 0)
 		names->list[names->n++] = xstrdup(name);
-	return names->n < BOUND_IMPORT_FOLDERS;
+	return names->n < BOUND_SOME;
 }
 
 /* Sorts versions, the newest first. "v1" came after the plain numbers, which
@@ -227,7 +227,7 @@ list_versions(struct names *names, const char *folder)
 	dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return;
-	file_list(dir, BOUND_IMPORT_ENTRIES, add_name, names);
+	file_list(dir, BOUND_FILES, add_name, names);
 	file_close(dir);
 	qsort(names->list, names->n, sizeof *names->list, compare_version);
 }
@@ -265,12 +265,12 @@ read_source(struct source *s, const char *path, const char **why)
 		return -1;
 	}
 	buf_init(&text, 0);
-	buf_reserve(&text, BOUND_DOCUMENT_BYTES);
+	buf_reserve(&text, BOUND_PART_BYTES);
 	if (fstat(fd, &st) < 0)
 		*why = strerror(errno);
 	else
 		*why = unfit(&st);
-	if (*why == NULL && file_get(fd, BOUND_DOCUMENT_BYTES, &text) < 0)
+	if (*why == NULL && file_get(fd, BOUND_PART_BYTES, &text) < 0)
 		*why = strerror(errno);
 	file_close(fd);
 	s->json = NULL;
@@ -497,8 +497,7 @@ import_any(const struct import_config *config)
 		dir = found ? -1 :
 			      open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (dir >= 0) {
-			file_list(dir, BOUND_IMPORT_ENTRIES, is_no_token,
-			    &found);
+			file_list(dir, BOUND_FILES, is_no_token, &found);
 			file_close(dir);
 		}
 		free(path);

@@ -55,7 +55,7 @@
 /* Room for a NAME with a prefix and a suffix. */
 #define STORE_FILE_BYTES (STORE_NAME_BYTES + 16)
 /* a line end may follow the record */
-#define HELPER_BYTES (BOUND_DOCUMENT_BYTES + 1)
+#define HELPER_BYTES (BOUND_PART_BYTES + 1)
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 struct store {
@@ -206,7 +206,7 @@ store_list(struct store *s, store_list_cb *each, void *arg)
 	int dir = open_folder(s, false);
 
 	if (dir >= 0)
-		file_list(dir, BOUND_STORE_ENTRIES, list_one, &l);
+		file_list(dir, BOUND_FILES, list_one, &l);
 }
 
 uint64_t
@@ -345,7 +345,7 @@ forget_one(const char *file, void *arg)
 	if (*kind == NULL || store_stamp(s, file + strlen(*kind)) != 0 ||
 	    (fd = file_open(s->dir, file, true)) < 0)
 		return true;
-	if (file_age(fd) > BOUND_STORE_LEFT_MS / 1000 && file_lock(fd) == 0)
+	if (file_age(fd) > BOUND_WEEK_MS / 1000 && file_lock(fd) == 0)
 		file_remove(s->dir, file);
 	file_close(fd);
 	return true;
@@ -525,7 +525,7 @@ file_load(struct store_op *op, const char *name)
 
 	name_file(file, "", name, RECORD_END);
 	buf_init(&text, 0);
-	if (dir >= 0 && file_read(dir, file, BOUND_DOCUMENT_BYTES, &text) == 0)
+	if (dir >= 0 && file_read(dir, file, BOUND_PART_BYTES, &text) == 0)
 		op_parse(op, buf_span(&text), path);
 	else if (errno != ENOENT)
 		op->why = xasprintf("%s cannot be used: %s", path,
@@ -610,7 +610,7 @@ helper_run(struct store_op *op, const char *verb, const char *name,
 		.unset = s->unset,
 		.output = op->get != NULL,
 		.max_output = HELPER_BYTES,
-		.timeout_ms = BOUND_HELPER_MS };
+		.timeout_ms = BOUND_LONG_MS };
 	struct buf input;
 	size_t i;
 
@@ -780,7 +780,7 @@ store_pending(struct store *s, const char *name, struct pending *p)
 	memset(p, 0, sizeof *p);
 	name_file(file, PENDING_FILE, name, "");
 	buf_init(&text, 0);
-	if (dir >= 0 && file_read(dir, file, BOUND_PENDING_BYTES, &text) == 0)
+	if (dir >= 0 && file_read(dir, file, BOUND_TEXT_BYTES, &text) == 0)
 		parse_pending(p, buf_span(&text));
 	buf_free(&text);
 }
@@ -820,7 +820,7 @@ store_set_pending(struct store *s, const char *name, const struct pending *p)
 		buf_addf(&b, "\nasked %" PRId64 "\nfailed %" PRId64 "\n",
 		    p->asked_at, p->failed_at);
 		name_file(file, PENDING_FILE, name, "");
-		if (b.n > BOUND_PENDING_BYTES)
+		if (b.n > BOUND_TEXT_BYTES)
 			errno = EFBIG;
 		else if ((dir = open_folder(s, true)) >= 0)
 			rc = file_write(dir, file, buf_span(&b), false);

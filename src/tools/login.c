@@ -110,7 +110,7 @@ user_done(struct talk *t, const struct login_done *d)
 	} else if (d->end == LOGIN_DONE) {
 		buf_init(&scopes, 0);
 		codec_visible(&scopes, span_of(d->record.token.scope_granted),
-		    BOUND_SCOPES_BYTES);
+		    BOUND_NAME_BYTES);
 		printf("Signed in to %s%s%s.\n", url_authority(&t->account.url),
 		    scopes.n > 0 ? ", scopes: " : "", buf_str(&scopes));
 		buf_free(&scopes);
@@ -249,7 +249,7 @@ user_run(struct talk *t)
 	c->unasked = t->probe.status != 401;
 	if (isatty(STDIN_FILENO) &&
 	    (c->mode == LOGIN_BROWSER || a->signs_in != NULL)) {
-		t->typed = lines_new(BOUND_SECRET_BYTES, &typed_ops, t);
+		t->typed = lines_new(BOUND_TEXT_BYTES, &typed_ops, t);
 		t->stdin_watch = loop_fd_new(a->loop, STDIN_FILENO, LOOP_READ,
 		    on_stdin, t);
 	}

@@ -267,7 +267,7 @@ wrap_file(struct wrap *w, const char *path)
 
 	w->files++;
 	buf_init(&snippets, 0);
-	if (user_file_read(&f, path, BOUND_WRAP_FILE_BYTES, &why) < 0) {
+	if (user_file_read(&f, path, BOUND_ALL_BYTES, &why) < 0) {
 		fail(w, path, why);
 	} else if (wrap_hosts_format(path) == WRAP_BY_HAND &&
 	    is_utf16(buf_span(&f.text), &why)) {
@@ -307,8 +307,7 @@ restore_file(struct wrap *w, const char *path)
 	char *why = NULL;
 
 	w->files++;
-	if (user_file_restore(path, BOUND_WRAP_FILE_BYTES, is_config, w, &why) <
-	    0)
+	if (user_file_restore(path, BOUND_ALL_BYTES, is_config, w, &why) < 0)
 		fail(w, path, why);
 	else
 		printf("%s: is as it was before; the backup has what it was "
@@ -325,7 +324,7 @@ list_file(struct wrap *w, const char *host, const char *path)
 	char *why = NULL;
 
 	w->files++;
-	if (user_file_read(&f, path, BOUND_WRAP_FILE_BYTES, &why) < 0)
+	if (user_file_read(&f, path, BOUND_ALL_BYTES, &why) < 0)
 		fail(w, path, why);
 	else if (wrap_hosts_format(path) == WRAP_BY_HAND)
 		printf("%-16s %s: by hand\n", host, path);

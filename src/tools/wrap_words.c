@@ -340,7 +340,7 @@ add_name(struct buf *wslenv, struct span name)
 {
 	struct span rest = buf_span(wslenv);
 
-	while (rest.n > 0 && wslenv->n <= BOUND_WRAP_WSLENV_BYTES)
+	while (rest.n > 0 && wslenv->n <= BOUND_COOKIES_BYTES)
 		if (span_eq(span_take(&rest, ':'), name))
 			return;
 	if (wslenv->n > 0)
@@ -439,7 +439,7 @@ wrap_start_check(struct wrap_start *s, bool windows)
 		strings_add(&argv, xstrdup("-H"));
 		strings_add(&argv, xstrdup(s->headers.list[i]));
 	}
-	why = s->wslenv.n > BOUND_WRAP_WSLENV_BYTES ?
+	why = s->wslenv.n > BOUND_COOKIES_BYTES ?
 	    xstrdup("it has more variables than WSLENV can name") :
 	    wrong_arguments(&argv);
 	strings_free(&argv);

@@ -188,10 +188,10 @@ class Bounds(Pressed):
             press.bytes += len(body)
             tx.json(body)
         s.methods["tools/call"] = tool
-        self.assertIn("result", p.tool(count=BOUND["BATCH"]))
-        self.assertEqual(p.count_messages("n"), BOUND["BATCH"] - 1)
-        self.our_error(p.tool(count=BOUND["BATCH"] + 1))
-        self.assertEqual(p.count_messages("n"), BOUND["BATCH"] - 1)
+        self.assertIn("result", p.tool(count=BOUND["MANY"]))
+        self.assertEqual(p.count_messages("n"), BOUND["MANY"] - 1)
+        self.our_error(p.tool(count=BOUND["MANY"] + 1))
+        self.assertEqual(p.count_messages("n"), BOUND["MANY"] - 1)
         self.worst(p, press, limit, self.drive(p))
         p.finish()
 
@@ -219,7 +219,7 @@ class Bounds(Pressed):
             tx.raw(head + b"\r\n" + body)
             tx.ended = True
         s.methods["tools/call"] = tool
-        limit = BOUND["HEAD_BYTES"]
+        limit = BOUND["TEXT_BYTES"]
         self.assertIn("result", p.tool(size=limit))
         self.our_error(p.tool(size=limit + 1))
         self.worst(p, press, limit, self.drive(p))
@@ -227,7 +227,7 @@ class Bounds(Pressed):
 
     @support.alone
     def test_error_body_bytes(self):
-        limit = BOUND["ERROR_BODY_BYTES"]
+        limit = BOUND["PART_BYTES"]
         s, p = self.pair("--call-timeout", "30")
         press = Press()
 
@@ -248,9 +248,9 @@ class Bounds(Pressed):
 
     @support.alone
     def test_session_id_bytes(self):
-        limit = BOUND["SESSION_ID_BYTES"]
+        limit = BOUND["HEADER_BYTES"]
         for size, taken in ((limit, True), (limit + 1, False),
-                            (BOUND["HEAD_BYTES"] // 2, False)):
+                            (BOUND["TEXT_BYTES"] // 2, False)):
             s = self.mcp(stateful=False,
                          init_headers=[("Mcp-Session-Id", "s" * size)])
             p = self.splice(s)
@@ -264,7 +264,7 @@ class Bounds(Pressed):
 
     @support.alone
     def test_question_id_bytes(self):
-        limit, most = BOUND["QUESTION_ID_BYTES"], MB
+        limit, most = BOUND["ID_BYTES"], MB
         s = self.mcp()
         s.on_get = s.listen
         p = self.splice(s, "--max-message", str(most))
@@ -289,7 +289,7 @@ class Bounds(Pressed):
 
     @support.alone
     def test_early_bytes(self):
-        limit, size = BOUND["EARLY_BYTES"], 50000
+        limit, size = BOUND["QUEUE_BYTES"], 50000
         press = Press()
         event = b"data: %s\n\n" % support.lines(
             note("notifications/x", {"x": "y" * size})).strip()
@@ -336,7 +336,7 @@ class Bounds(Pressed):
 
     @support.alone
     def test_stdout_bytes(self):
-        limit = BOUND["STDOUT_BYTES"]
+        limit = BOUND["QUEUE_BYTES"]
         s = self.mcp()
         s.on_get = s.listen
         p = self.splice(s, reader=False)
@@ -370,7 +370,7 @@ class Bounds(Pressed):
         def sent():
             p.tool(more=0)
             return len((s.executed[-1].get("Cookie") or "").split(";"))
-        limit = BOUND["COOKIES"]
+        limit = BOUND["FEW"]
         for _ in range(2):
             p.tool(more=limit // 2)
         self.assertEqual(sent(), limit)
@@ -384,7 +384,7 @@ class Bounds(Pressed):
 
     @support.alone
     def test_questions(self):
-        limit = BOUND["QUESTIONS"]
+        limit = BOUND["SOME"]
         s = self.mcp()
         s.on_get = s.listen
         p = self.splice(s)
@@ -411,7 +411,7 @@ class Bounds(Pressed):
 
     @support.alone
     def test_lingering(self):
-        limit = BOUND["LINGERING"]
+        limit = BOUND["FEW"]
         s, p = self.pair()
         press = Press()
         lock = threading.Lock()
@@ -441,7 +441,7 @@ class Bounds(Pressed):
 
     @support.alone
     def test_redirects(self):
-        limit = BOUND["REDIRECTS"]
+        limit = BOUND["TRIES"]
         s, p = self.pair()
         press = Press()
 
@@ -697,9 +697,9 @@ def answers_late(case, limit, *args):
     s.on_get = s.listen
     p = case.splice(s, *args)
     p.hello()
-    s.stream().chunk(pings(0, BOUND["QUESTIONS"]))
+    s.stream().chunk(pings(0, BOUND["SOME"]))
     case.assertTrue(s.wait(
-        lambda: p.count_messages("ping") == BOUND["QUESTIONS"]))
+        lambda: p.count_messages("ping") == BOUND["SOME"]))
     press = Press()
     hold = held(press)
     s.before = lambda rx, tx: rx.method == "POST" and rx.rpc is None and \
@@ -818,115 +818,115 @@ def schemas(tools, properties):
 # A line for each row: what presses, the most memory, and options.
 WALK = {
     # the server's answers
-    "CHALLENGES_BYTES": (answer(401, b"", [
+    "challenges bytes": (answer(401, b"", [
         ("WWW-Authenticate", 'Bearer realm="%s"' % ("r" * 1000))] * 60),
         64 * KB, "--auth", "none"),
-    "EVENT_WORDS_BYTES": (answer(
+    "event words bytes": (answer(
         404, text("data: %s\n\n", "words " * 160000),
         ctype="text/event-stream"), 2 * MB),
-    "LOSS_TEXT_BYTES": (answer(200, text(ERROR, "a session " * 90000)),
+    "loss text bytes": (answer(200, text(ERROR, "a session " * 90000)),
                         4 * MB),
-    "LOSS_TEXT_DEPTH": (answer(404, b"[" * 120000 + b"]" * 120000), MB),
-    "PATTERN_TEXT_BYTES": (answer(200, text(ERROR, "lost " * 100000)), 2 * MB,
+    "loss text depth": (answer(404, b"[" * 120000 + b"]" * 120000), MB),
+    "pattern text bytes": (answer(200, text(ERROR, "lost " * 100000)), 2 * MB,
                            "--session-lost-pattern", "is gone"),
-    "LOSS_RESULT_BYTES": (answer(200, text(
+    "loss result bytes": (answer(200, text(
         '{"jsonrpc":"2.0","id":ID,"result":{"isError":true,"content":'
         '[{"type":"text","text":"%s"}]}}', "lost " * 1500)), MB,
         "--session-lost-pattern", "is gone", "--session-lost-in-results"),
-    "ERROR_KEPT_BYTES": (answer(
+    "error kept bytes": (answer(
         404, text(ERROR, "Session not found" + "y" * 250000)), 2 * MB),
-    "MAX_RESULT_BYTES": (answer(200, text(RESULT, "y" * MB)), 3 * MB,
+    "max result bytes": (answer(200, text(RESULT, "y" * MB)), 3 * MB,
                          "--max-result", "65536"),
-    "MAX_DEPTH": (stream(b"data: " + b"[" * 60000 + b"\n\n"), MB),
-    "EVENT_FIELD_BYTES": (stream(text(
+    "max depth": (stream(b"data: " + b"[" * 60000 + b"\n\n"), MB),
+    "event field bytes": (stream(text(
         "id: %s\nevent: %s\n\n", "i" * 30000, "e" * 30000)), MB),
-    "ANSWERED": (stream(b"data: %s\n\n" % lines(note(
+    "answered": (stream(b"data: %s\n\n" % lines(note(
         "notifications/progress", {"progressToken": 0, "progress": 1}
     )).strip() * 100, calls=False), 2 * MB),
-    "LISTEN_STREAMS": (short_streams, MB),
+    "listen streams": (short_streams, MB),
     # how many are on their way depends on the speed of the machine
-    "CONTROL_BYTES": (receipt,
-                      HALF + BOUND["NOTIFICATIONS"] * BOUND["CONTROL_BYTES"],
+    "control bytes": (receipt,
+                      HALF + BOUND["FEW"] * BOUND["PART_BYTES"],
                       "--max-message", str(2 * MB), *BUFFER),
-    "ENDPOINT_MESSAGES_BYTES": (before_status, BOUND["ENDPOINT_MESSAGES_BYTES"]
+    "endpoint messages bytes": (before_status, BOUND["QUEUE_BYTES"]
                                 ),
-    "ASKED": (questions(10), MB),
+    "asked": (questions(10), MB),
     # the questions, the answer that tells them, and what is written of it
-    "ASKED_BYTES": (questions(100000), 3 * BOUND["ASKED_BYTES"]),
+    "asked bytes": (questions(100000), 3 * BOUND["ASKED_BYTES"]),
     # of each the question, and the answer that tells it
-    "PARKED": (parks(1000), HALF + BOUND["PARKED"] * 64 * KB, *BUFFER),
-    "PARKED_ANSWERS": (parks(10, 100000), 3 * HALF + BOUND["PARKED"] * 64 * KB,
+    "parked": (parks(1000), HALF + BOUND["SOME"] * 64 * KB, *BUFFER),
+    "parked answers": (parks(10, 100000), 3 * HALF + BOUND["SOME"] * 64 * KB,
                        *BUFFER),
-    "NOTICE_BYTES": (notices, 8 * MB),
-    "INPUTS": (result({
+    "notice bytes": (notices, 8 * MB),
+    "inputs": (result({
         "resultType": "input_required", "requestState": "s",
         "inputRequests": {"q%d" % n: {
             "method": "elicitation/create",
             "params": {"message": "m", "requestedSchema": {}}}
             for n in range(2000)}}), 2 * MB),
-    "INPUTS_BYTES": (result({
+    "inputs bytes": (result({
         "resultType": "input_required", "requestState": "s" * (9 * MB)}),
         3 * BOUND["INPUTS_BYTES"]),
-    "ROUNDS": (result({"resultType": "input_required", "requestState": "s"}),
+    "rounds": (result({"resultType": "input_required", "requestState": "s"}),
                MB),
     # the server's tools
-    "TOOLS": (listing("legacy", [{"name": "t%d" % n, "inputSchema": {}}
+    "tools": (listing("legacy", [{"name": "t%d" % n, "inputSchema": {}}
                                  for n in range(12000)]), 8 * MB),
-    "TOOL_LIST_BYTES": (listing("legacy", [{
+    "tool list bytes": (listing("legacy", [{
         "name": "t", "description": "d" * (5 * MB)}]), 20 * MB),
-    "TOOL_CURSOR_BYTES": (listing("legacy", [], "c" * MB), 4 * MB),
-    "OUTPUT_SCHEMA_DEPTH": (listing("modern", [{
+    "tool cursor bytes": (listing("legacy", [], "c" * MB), 4 * MB),
+    "output schema depth": (listing("modern", [{
         "name": "t%d" % n, "inputSchema": {"type": "object"},
         "outputSchema": eval("{'items':" * 80 + "{}" + "}" * 80)}
         for n in range(300)]), 4 * MB),
-    "MIRRORED_BYTES": (listing("modern", schemas(1000, 60)),
-                       BOUND["MIRRORED_BYTES"] + 16 * MB),
-    "MIRROR_PARAMETERS": (listing("modern", schemas(2, 12000)), 8 * MB),
+    "mirrored bytes": (listing("modern", schemas(1000, 60)),
+                       BOUND["TOOLS_BYTES"] + 16 * MB),
+    "mirror parameters": (listing("modern", schemas(2, 12000)), 8 * MB),
     # the client's lines
-    "LINE_ID_BYTES": (client(lambda n: request("i" * 100000, "x",
+    "line id bytes": (client(lambda n: request("i" * 100000, "x",
                                                {"x": "y" * MB}), calls=False),
                       2 * MB, "--max-message", str(MB)),
-    "MAX_INFLIGHT": (client(lambda n: support.call("f%d" % n, x="y" * 1000),
+    "max inflight": (client(lambda n: support.call("f%d" % n, x="y" * 1000),
                             ["tools/call"], calls=False), HALF + 16 * MB,
                      *BUFFER),
-    "NOTIFICATIONS": (client(lambda n: note("notifications/x",
+    "notifications": (client(lambda n: note("notifications/x",
                                             {"x": "y" * 1000}),
                              note_held=True, calls=False), HALF + 4 * MB,
                       *BUFFER),
-    "CANCELS": (client(lambda n: note(
+    "cancels": (client(lambda n: note(
         "notifications/cancelled", {"requestId": "f%d" % (n // 2)})
         if n % 2 else support.call("f%d" % (n // 2)), ["tools/call"],
         note_held=True, calls=False), HALF + 32 * MB, *BUFFER),
-    "ANSWERS": (client(lambda n: {"jsonrpc": "2.0", "id": n, "result": {}}),
+    "answers": (client(lambda n: {"jsonrpc": "2.0", "id": n, "result": {}}),
                 MB),
-    "CLIENT_ANSWERS": (answers_late, HALF + 12 * MB, *BUFFER),
-    "HEADER_BYTES": (client(lambda n: support.call("f%d" % n, "x" * 9000),
+    "client answers": (answers_late, HALF + 12 * MB, *BUFFER),
+    "header bytes": (client(lambda n: support.call("f%d" % n, "x" * 9000),
                             calls=False, shape="modern"), HALF + 4 * MB,
                      "--max-inflight", "8", *BUFFER),
-    "SUBSCRIBED": (client(lambda n: request(
+    "subscribed": (client(lambda n: request(
         "s%d" % n, "resources/subscribe", {"uri": uri(n, 100)}),
         calls=False, shape="modern"), HALF + 2 * MB, *BUFFER),
-    "SUBSCRIPTIONS": (client(lambda n: request(
+    "subscriptions": (client(lambda n: request(
         "s%d" % n, "resources/subscribe", {"uri": uri(n, 100)}),
         calls=False), HALF + 2 * MB, *BUFFER),
-    "SETTING_BYTES": (client(lambda n: request(
+    "setting bytes": (client(lambda n: request(
         "s%d" % n, "resources/subscribe", {"uri": uri(n, 100000)}),
         calls=False), HALF + 8 * MB, "--max-inflight", "8", *BUFFER),
-    "HELD": (first(lambda n: support.call("f%d" % n, x="y" * 10000) if n else
+    "held": (first(lambda n: support.call("f%d" % n, x="y" * 10000) if n else
                    init(1)), HALF, *BUFFER),
-    "UNDECIDED": (first(lambda n: of_modern(n, "tools/list", x="y" * 10000)),
+    "undecided": (first(lambda n: of_modern(n, "tools/list", x="y" * 10000)),
                   HALF, *BUFFER),
-    "PROBES": (first(lambda n: of_modern(n, "server/discover")), HALF,
+    "probes": (first(lambda n: of_modern(n, "server/discover")), HALF,
                *BUFFER),
-    "STDOUT_QUEUE": (first(lambda n: {"jsonrpc": "2.0", "id": "y" * 1000,
+    "stdout queue": (first(lambda n: {"jsonrpc": "2.0", "id": "y" * 1000,
                                       "method": 5}, reader=False), HALF,
                      *BUFFER),
-    "LISTENS": (modern(lambda n: of_modern(
+    "listens": (modern(lambda n: of_modern(
         n, "subscriptions/listen", notifications={
             "resourceSubscriptions": [uri(10 * n + i, 30)
                                       for i in range(10)]})), HALF + 4 * MB,
                 *BUFFER),
-    "WATCHED_BYTES": (modern(lambda n: of_modern(
+    "watched bytes": (modern(lambda n: of_modern(
         n, "subscriptions/listen", notifications={
             "resourceSubscriptions": [uri(n, 200000)]})), HALF + 4 * MB,
                       *BUFFER),
@@ -959,7 +959,7 @@ class Port(Pressed, authserver.Case):
                                 len(c.recv(1))
                 except OSError:
                     pass
-        for _ in range(2 * BOUND["BROWSER_CONNECTIONS"]):
+        for _ in range(2 * BOUND["CONNECTIONS"]):
             threading.Thread(target=visit, daemon=True).start()
         self.worst(p, press, limit, calls=False)
         p.kill()
@@ -979,7 +979,7 @@ def walk(row):
 
 
 for name in WALK:
-    setattr(Walk, "test_" + name.lower(), walk(name))
+    setattr(Walk, "test_" + name.replace(" ", "_"), walk(name))
 
 
 @support.plain

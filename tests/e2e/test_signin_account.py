@@ -158,7 +158,7 @@ class Commands(Patient):
 
     def test_login_with_many_scopes(self):
         """So many bytes of them are told, then they are cut."""
-        most = support.BOUND["SCOPES_BYTES"]
+        most = support.BOUND["NAME_BYTES"]
         for size in (most, most + 1):
             a, m, b = self.trio()
             a.always("token", authserver.having(scope="s" * size))

@@ -16,7 +16,7 @@ import authserver
 import support
 from support import LIVE
 
-HEDGE = support.BOUND["HEDGE_MS"] / 1000
+HEDGE = support.BOUND["SHORT_MS"] / 1000
 ANSWERS = ("401", "404", "403", "reset", "503")
 
 # In each place, for each of ANSWERS: refreshes, sessions, tabs, and what the

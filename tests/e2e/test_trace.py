@@ -134,7 +134,7 @@ class Trace(support.Case):
     def test_long(self):
         """A long message is cut, and passes as it is."""
         s, p = self.traced()
-        word = "x" * (support.BOUND["TRACE_BODY_BYTES"] + 9)
+        word = "x" * (support.BOUND["TEXT_BYTES"] + 9)
         a = p.tool(word=word, token=CANARY)
         self.assertIn(word, json.dumps(a))
         p.raw(b"no JSON \xff\n", idless=1)
@@ -145,19 +145,19 @@ class Trace(support.Case):
                          ["client>", ">server", "server>", ">client"])
         for r in cut:
             self.assertGreater(r["bytes"], len(word))
-            self.assertEqual(len(r["text"]), support.BOUND["TRACE_BODY_BYTES"])
+            self.assertEqual(len(r["text"]), support.BOUND["TEXT_BYTES"])
         bad = [r for r in rows if r.get("kind") == "invalid"]
         self.assertEqual([(r["text"], r["bytes"]) for r in bad],
                          [("no JSON \ufffd", 9)])
 
     def test_rotation(self):
         with open(self.file, "wb") as f:
-            f.truncate(support.BOUND["TRACE_FILE_BYTES"])
+            f.truncate(support.BOUND["ALL_BYTES"])
         s, p = self.traced()
         p.tool()
         p.finish()
         self.assertEqual(os.stat(self.file + ".1").st_size,
-                         support.BOUND["TRACE_FILE_BYTES"])
+                         support.BOUND["ALL_BYTES"])
         self.assertEqual(self.read()[0]["event"], "start")
 
     def test_two_processes(self):

@@ -392,7 +392,7 @@ class Command(Base):
         for name in (self.path("missing.json"), self.tmp):
             self.wrap(name, status=1)
         large = self.path("large.json", "{}")
-        os.truncate(large, support.BOUND["WRAP_FILE_BYTES"] + 1)
+        os.truncate(large, support.BOUND["ALL_BYTES"] + 1)
         self.assertIn("too large", self.wrap(large, status=1))
         fifo = self.path("fifo.json")
         os.mkfifo(fifo)

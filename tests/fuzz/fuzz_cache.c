@@ -148,7 +148,7 @@ load(const struct startup_cache *m, struct buf *initialize, struct buf *tools)
 static void
 check_json(struct span json)
 {
-	FUZZ_CHECK(json_check(json, BOUND_CACHE_DEPTH, NULL, NULL, NULL) ==
+	FUZZ_CHECK(json_check(json, BOUND_MAX_DEPTH, NULL, NULL, NULL) ==
 	    JSON_OK);
 	FUZZ_CHECK(json_kind(json) == '{');
 	FUZZ_CHECK(memchr(json.p, '\n', json.n) == NULL);
@@ -212,7 +212,7 @@ play_era(struct span text)
 static void
 count(struct span session, struct span version, void *arg)
 {
-	FUZZ_CHECK(session.n > 0 && session.n <= BOUND_SESSION_ID_BYTES);
+	FUZZ_CHECK(session.n > 0 && session.n <= BOUND_HEADER_BYTES);
 	FUZZ_CHECK(span_is_printable(session, '!'));
 	FUZZ_CHECK(span_is_printable(version, '!'));
 	++*(unsigned *)arg;

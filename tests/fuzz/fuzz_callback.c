@@ -120,7 +120,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct span text;
 	size_t n;
 
-	if (size < 1 || size > 2 * BOUND_BROWSER_REQUEST_BYTES)
+	if (size < 1 || size > 2 * BOUND_HEADER_BYTES)
 		return 0;
 	e.issuer = (data[0] & 1) != 0 ? ISSUER : NULL;
 	e.iss = (data[0] & 2) != 0;

@@ -39,7 +39,7 @@ joined(const struct challenge *c, struct span value)
 	buf_addspan(&b, value);
 	buf_adds(&b, ", Basic scope=\"x\"");
 	challenge_parse(&more, buf_span(&b));
-	if (b.n <= BOUND_CHALLENGE_BYTES) {
+	if (b.n <= BOUND_HEADER_BYTES) {
 		FUZZ_CHECK(more.bearer == c->bearer && more.dpop == c->dpop);
 		same(c->resource_metadata, more.resource_metadata);
 		same(c->scope, more.scope);
@@ -89,7 +89,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    c.error_description == NULL);
 	FUZZ_CHECK(c.bearer || c.error == NULL);
 	FUZZ_CHECK(c.dpop || (c.dpop_error == NULL && c.algs == NULL));
-	FUZZ_CHECK(size <= BOUND_CHALLENGE_BYTES || !(c.bearer || c.dpop));
+	FUZZ_CHECK(size <= BOUND_HEADER_BYTES || !(c.bearer || c.dpop));
 	clean(c.resource_metadata);
 	clean(c.scope);
 	clean(c.error);

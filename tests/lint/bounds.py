@@ -3,8 +3,8 @@
 the manual's section LIMITS has each row with its value, its option and its
 texts, and nothing else; each row is used in src, and its option is in the table
 of options, with the row's value as its default; tests/data/bounds names for
-each row the test that proves it, and what presses on it without end, or why
-nothing can. Prints each breach.
+all that a row bounds the test that proves it, and what presses on it without
+end, or why nothing can. Prints each breach.
 
 usage: bounds.py [TREE]             checks
        bounds.py --manual [TREE]    prints the section LIMITS
@@ -17,8 +17,7 @@ import sys
 import textwrap
 
 Row = collections.namedtuple("Row", "kind name value option what then")
-# BOUND_ALSO has no value of its own, so that it makes no constant.
-ARGUMENTS = {"BOUND_GROUP": 1, "BOUND": 5, "BOUND_OPTION": 6, "BOUND_ALSO": 5}
+ARGUMENTS = {"BOUND_GROUP": 1, "BOUND": 5, "BOUND_OPTION": 6}
 UNITS = {
     "COUNT": "", "B": "bytes", "KIB": "KiB", "MIB": "MiB", "MS": "ms",
     "SEC": "s", "MIN": "min", "HOUR": "h", "DAY": "days",
@@ -40,8 +39,8 @@ INTRODUCTION = """\
 A client, a server, an authorization server, a program or a file can make
 .Nm
 keep, do or wait for only so much.
-Each limit is shown with its value, the option that changes it, if there is one,
-and what happens beyond it.
+Each value is shown with the option that changes it, if there is one, with what
+it limits, and with what happens beyond it.
 A size includes the memory around each message where many small ones are kept.
 """
 
@@ -126,11 +125,8 @@ def table(tree):
         if name in names:
             raise Breach(f"{name}: a second row")
         names.add(name)
-        if kind == "BOUND_ALSO":
-            value, option = rest[1:3]
-        else:
-            value = shown(*rest[:3])
-            option = rest[3] if kind == "BOUND_OPTION" else ""
+        value = shown(*rest[:3])
+        option = rest[3] if kind == "BOUND_OPTION" else ""
         if not all(texts) or not texts[1].endswith(".") or \
                 texts[0].endswith("."):
             raise Breach(f"{name}: what is limited is no sentence, what "
@@ -156,14 +152,17 @@ def manual(rows):
     for row in rows:
         if row.kind == "BOUND_GROUP":
             out += [".El\n"] if in_list else []
-            out += [f".Ss {row.what}\n", ".Bl -tag -width Ds\n"]
+            out += [f".Ss {row.what}\n",
+                    '.Bl -tag -width "10176 KiB" -compact\n']
             in_list = True
             continue
-        what = roff(row.what).replace('"', r"\(dq")
-        out.append(f'.It "{what}: {row.value}"\n')
+        out.append(f".It {row.value}\n")
         if row.option:
-            out.append(f".Fl Fl {row.option} .\n")
-        for sentence in re.split(r"(?<=[.:]) (?=[A-Z])", roff(row.then)):
+            out.append(f".Fl Fl {row.option} :\n")
+        text = row.what[:1].upper() + row.what[1:] if not row.option \
+            else row.what
+        for sentence in re.split(r"(?<=[.:]) (?=[A-Z])",
+                                 roff(f"{text}. {row.then}")):
             out.append(textwrap.fill(sentence, 79, break_long_words=False,
                                      break_on_hyphens=False) + "\n")
     return "".join(out + [".El\n"])
@@ -239,60 +238,58 @@ def check_options(tree, rows):
         elif not re.search(r"\bpreset_%s\b" % row.name, match.group()):
             yield (f"src/options/table.c: the default of --{name} is not that "
                    f"of the row {row.name}")
-    for row in rows:
-        if row.kind == "BOUND_ALSO" and row.option not in options:
-            yield (f"src/base/bound_rows.h: {row.name}: no row is the value "
-                   f"of --{row.option}")
 
 
 # --- the proofs ---
 
 
 def proofs(tree):
-    """Lines of a row's name, a file in tests, a name in it, and what presses,
-    with tabs between."""
+    """Lines of a row's name, what it bounds, a file in tests, a name in it, and
+    what presses, with tabs between."""
     for number, line in enumerate(read(tree, "tests/data/bounds").split("\n"),
                                   1):
         if line and not line.startswith("#"):
-            yield number, (line.split("\t") + ["", "", ""])[:4]
+            yield number, (line.split("\t") + [""] * 4)[:5]
 
 
-def is_pressed(tree, name):
-    """Has the walk a case or a line for the row?"""
-    return re.search(r'\bdef test_%s\(|"%s": \(' % (name.lower(), name),
+def is_pressed(tree, what):
+    """Has the walk a case or a line for it?"""
+    return re.search(r'\bdef test_%s\(|"%s": \(' % (what.replace(" ", "_"),
+                                                    what),
                      read(tree, "tests/e2e/test_bounds.py"))
 
 
-def check_pressure(tree, name, pressure):
-    other = pressure[len("with "):] if pressure.startswith("with ") else name
-    if pressure == "pressed" or other != name:
+def check_pressure(tree, name, what, pressure):
+    other = pressure[len("with "):] if pressure.startswith("with ") else what
+    if pressure == "pressed" or other != what:
         if not is_pressed(tree, other):
-            yield f"{name}: tests/e2e/test_bounds.py has no case for {other}"
+            yield f"{what}: tests/e2e/test_bounds.py has no case for {other}"
     elif pressure not in NO_PRESSURE:
-        yield f"{name}: {pressure or 'nothing'} is not what presses on it"
+        yield f"{what}: {pressure or 'nothing'} is not what presses on it"
     elif pressure == "time" and not name.endswith("_MS"):
-        yield f"{name}: is no time"
+        yield f"{what}: is no time"
 
 
 def check_proofs(tree, rows):
     names = {row.name for row in rows if row.name}
-    seen = set()
-    for number, (name, path, test, pressure) in proofs(tree):
+    proved, seen = set(), set()
+    for number, (name, what, path, test, pressure) in proofs(tree):
         where = f"tests/data/bounds:{number}: "
         if name not in names:
             yield where + f"there is no row {name}"
-        if name in seen:
-            yield where + f"{name}: a second line"
-        seen.add(name)
+        if what in seen:
+            yield where + f"{what}: a second line"
+        proved.add(name)
+        seen.add(what)
         if not path or not os.path.isfile(os.path.join(tree, "tests", path)):
-            yield where + f"{name}: there is no file tests/{path}"
+            yield where + f"{what}: there is no file tests/{path}"
         elif not test or not re.search(
                 r"(?<!\w)%s(?!\w)" % re.escape(test.split(".")[-1]),
                 read(tree, "tests/" + path)):
-            yield where + f"{name}: tests/{path} has no test {test}"
-        for breach in check_pressure(tree, name, pressure):
+            yield where + f"{what}: tests/{path} has no test {test}"
+        for breach in check_pressure(tree, name, what, pressure):
             yield where + breach
-    for name in sorted(names - seen):
+    for name in sorted(names - proved):
         yield f"tests/data/bounds: {name} has no proof"
 
 

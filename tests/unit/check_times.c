@@ -110,7 +110,7 @@ START_TEST(child_linger)
 	};
 
 	child_new(l, &config, &ops, NULL);
-	ends_at(loop_now(l), BOUND_CHILD_LINGER_MS, NULL);
+	ends_at(loop_now(l), BOUND_END_MS, NULL);
 }
 END_TEST
 
@@ -131,7 +131,7 @@ START_TEST(auth_command)
 	c = command_new(l, "/bin/sh -c 'exec sleep 600'", URL, NULL, false,
 	    on_headers, NULL, &why);
 	ck_assert_ptr_null(command_headers(c, 1, 0, false));
-	ends_at(loop_now(l), BOUND_AUTH_COMMAND_MS, "did not answer within");
+	ends_at(loop_now(l), BOUND_LONG_MS, "did not answer within");
 	command_free(c);
 }
 END_TEST
@@ -160,7 +160,7 @@ START_TEST(token_command)
 		.command = words };
 
 	ck_assert_ptr_nonnull(given_token_get(l, &from, 0, on_token, NULL));
-	ends_at(loop_now(l), BOUND_TOKEN_COMMAND_MS, "did not answer within");
+	ends_at(loop_now(l), BOUND_STEP_MS, "did not answer within");
 }
 END_TEST
 
@@ -174,7 +174,7 @@ START_TEST(helper)
 	ck_assert_ptr_nonnull(s);
 	store_name(name, URL, NULL);
 	store_get(s, name, on_record, NULL);
-	ends_at(loop_now(l), BOUND_HELPER_MS, "it did not answer within");
+	ends_at(loop_now(l), BOUND_LONG_MS, "it did not answer within");
 	store_free(s);
 }
 END_TEST
@@ -223,7 +223,7 @@ START_TEST(browser_time)
 	pass(1);
 	/* Another byte does not make the time longer. */
 	ck_assert_int_eq(send(fd, "a", 1, 0), 1);
-	pass(BOUND_BROWSER_MS - 2);
+	pass(BOUND_STEP_MS - 2);
 	ck_assert(is_open(fd));
 	pass(1);
 	ck_assert(!is_open(fd));
@@ -243,7 +243,7 @@ START_TEST(browser_close)
 	pass(0);
 	ck_assert_int_eq(recv(fd, reply, 5, 0), 5);
 	ck_assert_str_eq(reply, "reply");
-	pass(BOUND_BROWSER_CLOSE_MS - 1);
+	pass(BOUND_END_MS - 1);
 	ck_assert(is_open(fd));
 	pass(1);
 	ck_assert(!is_open(fd));
@@ -256,20 +256,20 @@ START_TEST(browser_connections)
 {
 	struct listener *s = login_open_port(l, 0, "127.0.0.1", on_request,
 	    NULL);
-	int fds[BOUND_BROWSER_CONNECTIONS + 1], i;
+	int fds[BOUND_CONNECTIONS + 1], i;
 
-	for (i = 0; i < BOUND_BROWSER_CONNECTIONS; i++) {
+	for (i = 0; i < BOUND_CONNECTIONS; i++) {
 		fds[i] = browser(s);
 		pass(1);
 	}
-	for (i = 0; i < BOUND_BROWSER_CONNECTIONS; i++)
+	for (i = 0; i < BOUND_CONNECTIONS; i++)
 		ck_assert(is_open(fds[i]));
 	fds[i] = browser(s);
 	pass(1);
 	ck_assert(!is_open(fds[0]));
-	for (i = 1; i <= BOUND_BROWSER_CONNECTIONS; i++)
+	for (i = 1; i <= BOUND_CONNECTIONS; i++)
 		ck_assert(is_open(fds[i]));
-	for (i = 0; i <= BOUND_BROWSER_CONNECTIONS; i++)
+	for (i = 0; i <= BOUND_CONNECTIONS; i++)
 		close(fds[i]);
 	listener_free(s, false);
 }
@@ -313,7 +313,7 @@ START_TEST(fetch)
 	ck_assert(fetch_wait(f, &r, NULL, &a));
 	end(a.why);
 	fetch_answer_free(&a);
-	ends_at(begin, BOUND_FETCH_MS, "did not answer within");
+	ends_at(begin, BOUND_LONG_MS, "did not answer within");
 	http_free(h);
 	fetcher_free(f);
 	close(fd);
@@ -400,13 +400,13 @@ START_TEST(receipt)
 	int fd;
 	const char *url = silent_url(&fd);
 
-	exchange(url, result, FRAME_RESULT, 0, BOUND_RECEIPT_MS);
-	exchange(url, result, FRAME_RESULT, BOUND_RECEIPT_MS + 1,
-	    BOUND_RECEIPT_MS);
-	exchange(url, result, FRAME_RESULT, BOUND_RECEIPT_MS - 1,
-	    BOUND_RECEIPT_MS - 1);
+	exchange(url, result, FRAME_RESULT, 0, BOUND_MINUTE_MS);
+	exchange(url, result, FRAME_RESULT, BOUND_MINUTE_MS + 1,
+	    BOUND_MINUTE_MS);
+	exchange(url, result, FRAME_RESULT, BOUND_MINUTE_MS - 1,
+	    BOUND_MINUTE_MS - 1);
 	exchange(url, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}",
-	    FRAME_REQUEST, BOUND_RECEIPT_MS + 1, BOUND_RECEIPT_MS + 1);
+	    FRAME_REQUEST, BOUND_MINUTE_MS + 1, BOUND_MINUTE_MS + 1);
 	close(fd);
 }
 END_TEST
@@ -425,7 +425,7 @@ START_TEST(decided)
 	struct server *s = server_new(script_half);
 
 	exchange(url_on(s, "/"), "{\"jsonrpc\":\"2.0\",\"method\":\"x\"}",
-	    FRAME_NOTIFICATION, 0, BOUND_DECIDED_MS);
+	    FRAME_NOTIFICATION, 0, BOUND_BRIEF_MS);
 	server_free(s);
 }
 END_TEST
@@ -571,13 +571,13 @@ brake_grows(enum login_end how, int64_t first, int64_t most)
 
 START_TEST(bad_login)
 {
-	brake_grows(LOGIN_FAILED, 15000, BOUND_BAD_LOGIN_MS);
+	brake_grows(LOGIN_FAILED, 15000, BOUND_PARKED_MS);
 }
 END_TEST
 
 START_TEST(weak_login)
 {
-	brake_grows(LOGIN_LATER, 1000, BOUND_WEAK_LOGIN_MS);
+	brake_grows(LOGIN_LATER, 1000, BOUND_MINUTE_MS);
 }
 END_TEST
 
@@ -667,11 +667,11 @@ END_TEST
 START_TEST(login_retry)
 {
 	make_oauth();
-	answer(NULL, LOGIN_LATER, BOUND_LOGIN_RETRY_MS - 1, NULL);
+	answer(NULL, LOGIN_LATER, BOUND_TAB_MS - 1, NULL);
 	ck_assert(refuse());
-	answer(NULL, LOGIN_LATER, BOUND_LOGIN_RETRY_MS + 1, NULL);
-	next_login_after(BOUND_LOGIN_RETRY_MS - 1);
-	next_login_after(BOUND_LOGIN_RETRY_MS);
+	answer(NULL, LOGIN_LATER, BOUND_TAB_MS + 1, NULL);
+	next_login_after(BOUND_TAB_MS - 1);
+	next_login_after(BOUND_TAB_MS);
 	authorize_free(authorize);
 }
 END_TEST
@@ -681,7 +681,7 @@ START_TEST(login_process)
 	int i;
 
 	make_oauth();
-	for (i = 0; i < BOUND_LOGIN_PROCESSES; i++) {
+	for (i = 0; i < BOUND_IN_A_ROW; i++) {
 		new_token(NULL);
 		ck_assert_msg(refuse(), "%d: %s", i, said);
 		ck_assert_uint_eq(finals, 0);
@@ -689,9 +689,9 @@ START_TEST(login_process)
 	new_token(NULL);
 	ck_assert(!refuse());
 	ck_assert_str_eq(said, "it wants a new token too often");
-	next_login_after(BOUND_LOGIN_PROCESS_MS);
+	next_login_after(BOUND_STEP_MS);
 	new_token(NULL);
-	next_login_after(BOUND_LOGIN_PROCESS_MS);
+	next_login_after(BOUND_STEP_MS);
 	authorize_free(authorize);
 }
 END_TEST
@@ -707,7 +707,7 @@ START_TEST(sign_ins)
 		fake_loop_pass(l, 60000);
 	}
 	new_token("https://b.example/");
-	next_login_after(BOUND_SIGN_INS_MS - INT64_C(3) * 60000);
+	next_login_after(BOUND_TABS_MS - INT64_C(3) * 60000);
 	new_token("https://b.example/");
 	next_login_after(60000);
 	authorize_free(authorize);

@@ -101,7 +101,7 @@ client_question_over(struct client *c, struct span id)
 static bool
 park_is_full(const struct client *c)
 {
-	return c->parked.n + c->collecting.n >= BOUND_PARKED;
+	return c->parked.n + c->collecting.n >= BOUND_SOME;
 }
 
 /* Returns the answer to the question f if the client must not be asked it;
@@ -120,9 +120,9 @@ turned_down(const struct client *c, const struct request *r,
 			json_kind(json_get(can, "elicitation")) == '{' ?
 		    FAULT_PARAMS_UNDECLARED :
 		    FAULT_METHOD_UNDECLARED;
-	else if (client_count_questions(c, r) < BOUND_ASKED &&
+	else if (client_count_questions(c, r) < BOUND_FEW &&
 	    bytes_asked(c, r) + f->text.n <= BOUND_ASKED_BYTES &&
-	    bytes_asked(c, NULL) + f->text.n <= BOUND_ASKED_ALL_BYTES &&
+	    bytes_asked(c, NULL) + f->text.n <= BOUND_ALL_BYTES &&
 	    (r->in != &c->asking || !park_is_full(c)))
 		return NULL;
 	return client_fault(c, f, id);
@@ -303,7 +303,7 @@ add_urls(struct buf *out, struct span list)
 	size_t at = 0;
 
 	while (json_next(list, &at, &key, &entry)) {
-		if (json_kind(entry) != '{' || n == BOUND_ASKED)
+		if (json_kind(entry) != '{' || n == BOUND_FEW)
 			continue;
 		buf_init(&params, 0);
 		edit_object(&params, entry, &edit, 1);

@@ -186,8 +186,8 @@ check_questions(const struct client *c)
 			r->in == &c->collecting || r->in == &c->parked);
 		bytes += q->frame->text.n;
 	}
-	assert(bytes <= BOUND_ASKED_ALL_BYTES);
-	assert(c->parked.n + c->collecting.n <= BOUND_PARKED);
+	assert(bytes <= BOUND_ALL_BYTES);
+	assert(c->parked.n + c->collecting.n <= BOUND_SOME);
 }
 
 /* --- listens and resources --- */
@@ -240,8 +240,8 @@ check_uris(struct client *c, const struct census *seen)
 		bytes += strlen(u->raw);
 		n++;
 	}
-	assert(c->n_uris == n && n <= BOUND_WATCHED);
-	assert(c->uri_bytes == bytes && bytes <= BOUND_WATCHED_BYTES);
+	assert(c->n_uris == n && n <= BOUND_LISTED);
+	assert(c->uri_bytes == bytes && bytes <= BOUND_QUEUE_BYTES);
 	if (!c->ended) {
 		assert(subscribing == seen->kinds[REQUEST_SUBSCRIBE]);
 		assert(unsubscribing == seen->kinds[REQUEST_UNSUBSCRIBE]);
@@ -262,7 +262,7 @@ check_listens(struct client *c, const struct census *seen)
 		check_listen(c, l);
 		n++;
 	}
-	assert(c->n_listens == n && n <= BOUND_LISTENS);
+	assert(c->n_listens == n && n <= BOUND_FEW);
 	check_uris(c, seen);
 }
 

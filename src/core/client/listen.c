@@ -72,8 +72,8 @@ uri_get(struct client *c, struct span raw)
 		/* msg_id_same compares any two JSON strings. */
 		if (u->hash == hash && msg_id_same(span_of(u->raw), raw))
 			return u;
-	if (c->n_uris >= BOUND_WATCHED ||
-	    raw.n > BOUND_WATCHED_BYTES - c->uri_bytes)
+	if (c->n_uris >= BOUND_LISTED ||
+	    raw.n > BOUND_QUEUE_BYTES - c->uri_bytes)
 		return NULL;
 	u = xcalloc(1, sizeof *u);
 	buf_init(&u->text, 0);
@@ -242,7 +242,7 @@ add_uris(struct client *c, struct listen *l, struct span list)
 	while (json_next(list, &at, &key, &value)) {
 		if (json_kind(value) != '"')
 			continue;
-		if (n++ == BOUND_WATCHED)
+		if (n++ == BOUND_LISTED)
 			return false;
 		u = uri_get(c, value);
 		if (u == NULL)
@@ -262,10 +262,10 @@ refused(const struct client *c, const struct frame *f)
 {
 	if (json_kind(json_get(f->params, "notifications")) != '{')
 		return client_fault(c, f, FAULT_BAD_NOTIFICATIONS);
-	if (c->n_listens < BOUND_LISTENS)
+	if (c->n_listens < BOUND_FEW)
 		return NULL;
 	return fault_make(FAULT_LISTENS_FULL,
-	    &(struct fault_args){ .request = f, .count = BOUND_LISTENS });
+	    &(struct fault_args){ .request = f, .count = BOUND_FEW });
 }
 
 static void
@@ -275,8 +275,8 @@ too_many_uris(struct client *c, const struct frame *f)
 	    fault_make(FAULT_URIS_FULL,
 		&(struct fault_args){ .request = f,
 		    .host = c->config.host,
-		    .count = BOUND_WATCHED,
-		    .limit = BOUND_WATCHED_BYTES >> 10 }));
+		    .count = BOUND_LISTED,
+		    .limit = BOUND_QUEUE_BYTES >> 10 }));
 }
 
 /* Notes in l the wishes that the server can fulfil. Returns false like
@@ -317,7 +317,7 @@ client_listen(struct client *c, struct request *r)
 	l = *at = xcalloc(1, sizeof *l);
 	c->n_listens++;
 	l->request = r;
-	l->ack_at = c->now + BOUND_ACKNOWLEDGE_MS;
+	l->ack_at = c->now + BOUND_STEP_MS;
 	if (!add_wishes(c, l)) {
 		too_many_uris(c, r->frame);
 		listen_drop(c, at, true);
@@ -430,7 +430,7 @@ tell_or_keep(struct client *c, struct listen *l, struct frame *f)
 {
 	if (l->acked)
 		tell(c, l, f);
-	else if (!kept_add(&l->early, f, 0, BOUND_NOTICE_BYTES))
+	else if (!kept_add(&l->early, f, 0, BOUND_QUEUE_BYTES))
 		client_log(c, LEVEL_WARN,
 		    "too many notifications wait for a subscriptions/listen "
 		    "that is not acknowledged yet: one is dropped");
@@ -466,7 +466,7 @@ client_fan_out(struct client *c, struct frame *f)
 		i++;
 	if (!updated && i == ERA_FAMILIES)
 		return false;
-	if (f->text.n > BOUND_NOTICE_BYTES) {
+	if (f->text.n > BOUND_QUEUE_BYTES) {
 		client_log(c, LEVEL_WARN,
 		    "a notification of %zu bytes that a %s changed is too "
 		    "large: dropped",

@@ -17,7 +17,7 @@ client_hold(struct client *c, struct frame *f)
 {
 	bool probe = client_is_discover(f);
 
-	if ((probe && c->probes.n >= BOUND_PROBES) || client_is_full(c, f)) {
+	if ((probe && c->probes.n >= BOUND_FEW) || client_is_full(c, f)) {
 		client_fail(c, f, FAULT_HELD_FULL);
 		return;
 	}
@@ -120,7 +120,7 @@ client_learn(struct client *c, struct frame *answer)
 	c->initialized = frame_ref(answer);
 	buf_reset(&c->server_info);
 	era_server_info(&c->server_info, answer->result);
-	if (c->server_info.n > BOUND_SERVER_INFO_BYTES)
+	if (c->server_info.n > BOUND_NOTE_BYTES)
 		buf_reset(&c->server_info); /* it goes into each result */
 	c->logs = json_kind(json_get(capabilities, "logging")) == '{';
 }

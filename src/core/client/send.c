@@ -44,7 +44,7 @@ client_level_sync(struct client *c)
 	    span_of(params));
 	free(params);
 	c->level = level;
-	alarm_set(&c->alarms, ALARM_LEVEL, c->now + BOUND_LEVEL_MS);
+	alarm_set(&c->alarms, ALARM_LEVEL, c->now + BOUND_SHORT_MS);
 }
 
 static void
@@ -140,8 +140,8 @@ client_send_native(struct client *c, struct frame *f)
 	bool probe = client_is_discover(f);
 	struct request *r;
 
-	if ((probe && c->probes.n >= BOUND_PROBES) ||
-	    (client_is_listen(f) && c->listening_here >= BOUND_LISTENS)) {
+	if ((probe && c->probes.n >= BOUND_FEW) ||
+	    (client_is_listen(f) && c->listening_here >= BOUND_FEW)) {
 		client_fail(c, f, FAULT_HELD_FULL);
 		return;
 	}

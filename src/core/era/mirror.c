@@ -121,7 +121,7 @@ look_up(const struct mirror *m, struct span raw)
 
 	if (m->n == 0)
 		return NULL;
-	buf_init(&name, BOUND_TOOL_NAME_BYTES);
+	buf_init(&name, BOUND_NAME_BYTES);
 	if (json_string(raw, &name) == 0)
 		at = find(m, buf_span(&name), &known);
 	buf_free(&name);
@@ -148,7 +148,7 @@ insert(struct mirror *m, size_t at, struct span name, bool wraps,
 
 	if (plan != NULL)
 		size += plan->size;
-	if (m->n == BOUND_TOOLS || size > BOUND_MIRRORED_BYTES - m->size) {
+	if (m->n == BOUND_MANY || size > BOUND_TOOLS_BYTES - m->size) {
 		mirror_plan_free(plan);
 		return;
 	}
@@ -176,7 +176,7 @@ learn(struct mirror *m, struct span raw, bool wraps, struct mirror_plan *plan)
 	bool known;
 	size_t at;
 
-	buf_init(&name, BOUND_TOOL_NAME_BYTES);
+	buf_init(&name, BOUND_NAME_BYTES);
 	if (json_string(raw, &name) != 0) {
 		mirror_plan_free(plan);
 	} else {
@@ -258,7 +258,7 @@ mirror_learn(struct mirror *m, struct frame *result, mirror_dropped_cb *dropped,
 	struct page page = { .frame = result, .tools = tools };
 	struct span key, tool, part[3];
 	struct mirror_plan *plan;
-	size_t at = 0, budget = BOUND_MIRROR_READ_BYTES;
+	size_t at = 0, budget = BOUND_FILE_BYTES;
 	const char *why;
 
 	if (json_kind(tools) != '[')
@@ -340,7 +340,7 @@ find_children(const struct mirror_plan *plan, size_t parent, struct span *found)
 	/* Elements of an array have no name, so they are skipped. */
 	if (node->count == 0 || json_kind(found[parent]) != '{')
 		return;
-	buf_init(&text, BOUND_PARAMETER_NAME_BYTES);
+	buf_init(&text, BOUND_NAME_BYTES);
 	while (json_next(found[parent], &at, &key, &value)) {
 		buf_reset(&text);
 		if (!mirror_key(&key, &text))

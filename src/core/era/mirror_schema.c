@@ -115,7 +115,7 @@ push(struct walk *w, struct task task)
 {
 	if (!may_have_annotation(task.value))
 		return;
-	if (w->n == BOUND_MIRROR_SCHEMAS || task.value.n > *w->budget) {
+	if (w->n == BOUND_MANY || task.value.n > *w->budget) {
 		w->too_much = true;
 		return;
 	}
@@ -189,7 +189,7 @@ compare(const void *left, const void *right)
 }
 
 /* Reads all members of a map in their order. Returns their number, or
- * BOUND_MIRROR_SCHEMAS + 1 for too many. The caller frees *list. */
+ * BOUND_MANY + 1 for too many. The caller frees *list. */
 static size_t
 read_members(struct span map, struct member **list)
 {
@@ -199,7 +199,7 @@ read_members(struct span map, struct member **list)
 	*list = NULL;
 	while (json_next(map, &at, &one.key, &one.value)) {
 		one.at = n;
-		if (n == BOUND_MIRROR_SCHEMAS)
+		if (n == BOUND_MANY)
 			return n + 1;
 		if (n == room) {
 			room = room == 0 ? 16 : room * 2;
@@ -220,7 +220,7 @@ push_map(struct walk *w, struct span map, size_t parent)
 	size_t i, n;
 
 	n = read_members(map, &list);
-	if (n > BOUND_MIRROR_SCHEMAS) {
+	if (n > BOUND_MANY) {
 		w->too_much = true;
 		free(list);
 		return;
@@ -297,8 +297,7 @@ check_token(struct walk *w, struct span value, struct buf *token)
 
 	if (json_kind(value) != '"')
 		return "its " ANNOTATION " is not a string";
-	if (json_string(value, token) != 0 ||
-	    w->seen.n == BOUND_MIRROR_PARAMETERS) {
+	if (json_string(value, token) != 0 || w->seen.n == BOUND_FEW) {
 		w->too_much = true;
 		return NULL;
 	}
@@ -321,7 +320,7 @@ annotate(struct walk *w, const struct span found[KEYWORDS], size_t step)
 	/* The first step is the root. */
 	if (step == NOWHERE || step == 0)
 		return "its " ANNOTATION " is not on a plain property";
-	buf_init(&token, BOUND_HEADER_NAME_BYTES);
+	buf_init(&token, BOUND_NAME_BYTES);
 	why = check_token(w, found[KEY_ANNOTATION], &token);
 	if (why == NULL && !has_mirrored_type(found[KEY_TYPE]))
 		why = "its " ANNOTATION
@@ -379,10 +378,10 @@ place(struct mirror_plan *plan, struct walk *w, struct step *s)
 {
 	struct mirror_node *node = &plan->nodes[s->node], *parent;
 
-	buf_init(&node->key, BOUND_PARAMETER_NAME_BYTES);
+	buf_init(&node->key, BOUND_NAME_BYTES);
 	node->header = s->header;
 	s->header = NULL;
-	plan->size += sizeof *node + s->key.n + BOUND_HEADER_NAME_BYTES;
+	plan->size += sizeof *node + s->key.n + BOUND_NAME_BYTES;
 	if (s->node == 0)
 		return 0;
 	parent = &plan->nodes[w->steps[s->parent].node];
@@ -401,7 +400,7 @@ make_plan(struct walk *w)
 	size_t i, n;
 
 	n = number_steps(w);
-	if (n == 0 || n > BOUND_MIRROR_NODES)
+	if (n == 0 || n > BOUND_SOME)
 		return NULL;
 	plan = xcalloc(1, sizeof *plan + n * sizeof *plan->nodes);
 	plan->n = n;

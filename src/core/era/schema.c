@@ -29,7 +29,7 @@ struct level {
 
 struct walk {
 	const char *p, *end;
-	struct level levels[BOUND_OUTPUT_SCHEMA_DEPTH];
+	struct level levels[BOUND_FEW];
 	size_t depth;
 	size_t data;      /* number of open containers that hold only data */
 	bool named;       /* a key was read, and its value is next */
@@ -149,7 +149,7 @@ enter(struct walk *w)
 
 	if (w->data > 0 || place == DATA) {
 		w->data++;
-	} else if (w->depth == BOUND_OUTPUT_SCHEMA_DEPTH) {
+	} else if (w->depth == BOUND_FEW) {
 		return false;
 	} else {
 		w->levels[w->depth].object = *w->p == '{';

@@ -66,7 +66,7 @@ backoff_pace(int64_t *next, int64_t now)
 
 	if (*next < now)
 		*next = now;
-	wait = *next - now - (BOUND_QUICK_RENEWALS - 1) * BOUND_RENEWAL_MS;
+	wait = *next - now - (BOUND_IN_A_ROW - 1) * BOUND_RENEWAL_MS;
 	*next += BOUND_RENEWAL_MS;
 	return wait > 0 ? wait : 0;
 }
@@ -89,7 +89,7 @@ backoff_budget_allows(struct backoff_budget *b, int64_t now)
 		return true;
 	if (now < b->trial_at)
 		return false;
-	b->trial_at = now + BOUND_VAIN_RENEWAL_MS;
+	b->trial_at = now + BOUND_LONG_MS;
 	return true;
 }
 
@@ -103,10 +103,10 @@ backoff_budget_failed(struct backoff_budget *b, int64_t now)
 		b->n--;
 	}
 	b->at[b->n++] = now;
-	if (failed_within(b, now, MINUTE_MS) >= BOUND_VAIN_RENEWALS ||
+	if (failed_within(b, now, MINUTE_MS) >= BOUND_TRIES ||
 	    failed_within(b, now, HOUR_MS) >= n)
 		b->over = true;
-	b->trial_at = now + BOUND_VAIN_RENEWAL_MS;
+	b->trial_at = now + BOUND_LONG_MS;
 }
 
 void

@@ -37,7 +37,7 @@ int64_t backoff_pace(int64_t *next, int64_t now);
 /* Counts renewals that did not help: after 3 in 60 s or 10 in an hour only one
  * trial in 30 s is allowed, until a renewal helps. */
 struct backoff_budget {
-	int64_t at[BOUND_VAIN_RENEWALS_LONG];
+	int64_t at[BOUND_ROUNDS];
 	size_t n;  /* how many entries of at are used; the latest is last */
 	bool over; /* only trials are allowed, until a renewal helps */
 	int64_t trial_at;

@@ -127,7 +127,7 @@ add_json(struct error_text *s, struct span text)
 	if (json_kind(text) != '{' && json_kind(text) != '"')
 		return false;
 	was = *s;
-	status = json_check(text, BOUND_LOSS_TEXT_DEPTH, add_member, s, NULL);
+	status = json_check(text, BOUND_SOME, add_member, s, NULL);
 	if (status != JSON_OK && status != JSON_UTF8) {
 		was.text = s->text;
 		was.text.n = n;

@@ -107,7 +107,7 @@ add_data(struct buf *data, const char *reason, const struct fault_args *args)
 		buf_addspan(data, args->challenge);
 	}
 	if (args->refusal != NULL && args->refusal->error.n > 0 &&
-	    args->refusal->error.n <= BOUND_ERROR_SHOWN_BYTES) {
+	    args->refusal->error.n <= BOUND_TEXT_BYTES) {
 		buf_adds(data, ",\"server\":");
 		buf_addspan(data, args->refusal->error);
 	}

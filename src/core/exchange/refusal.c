@@ -141,8 +141,7 @@ add_body(struct buf *out, const struct facts *f)
 	if (body.n == 0)
 		return 'n';
 	if (json_kind(body) == '{' &&
-	    json_check(body, BOUND_LOSS_TEXT_DEPTH, NULL, NULL, NULL) ==
-		JSON_OK) {
+	    json_check(body, BOUND_SOME, NULL, NULL, NULL) == JSON_OK) {
 		if (!add_message(out, body))
 			buf_addspan(out, body);
 		return 'j';

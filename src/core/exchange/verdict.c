@@ -148,8 +148,8 @@ is_pattern(const struct verdict_rules *more, struct span text)
 
 	if (more->n == 0 || text.n == 0)
 		return false;
-	if (text.n > BOUND_PATTERN_TEXT_BYTES)
-		text.n = BOUND_PATTERN_TEXT_BYTES;
+	if (text.n > BOUND_NOTE_BYTES)
+		text.n = BOUND_NOTE_BYTES;
 	copy = xmalloc(text.n + 1);
 	for (i = 0; i < text.n; i++)
 		copy[i] = text.p[i] == '\0' ? ' ' : text.p[i];
@@ -291,7 +291,7 @@ verdict_result(const struct facts *facts, const struct frame *result,
 	unsigned marks;
 
 	*hint = false;
-	if (!facts->had_session || result->result.n > BOUND_LOSS_RESULT_BYTES ||
+	if (!facts->had_session || result->result.n > BOUND_HEADER_BYTES ||
 	    !span_is(json_get(result->result, "isError"), "true"))
 		return r;
 	error_text_of_result(&said, result->result);
@@ -446,6 +446,6 @@ verdict_body(struct span start, enum media *media)
 bool
 verdict_session_ok(struct span id)
 {
-	return id.n > 0 && id.n <= BOUND_SESSION_ID_BYTES &&
+	return id.n > 0 && id.n <= BOUND_HEADER_BYTES &&
 	    span_is_printable(id, '!');
 }

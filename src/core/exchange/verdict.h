@@ -91,7 +91,7 @@ enum media verdict_media(const char *content_type);
  * begins as JSON or as an event stream is that, and all else is what it is
  * called. Returns false if it takes more bytes to know. */
 bool verdict_body(struct span start, enum media *media);
-/* Is it a session id, that is 1 to BOUND_SESSION_ID_BYTES bytes of 0x21 to
+/* Is it a session id, that is 1 to BOUND_HEADER_BYTES bytes of 0x21 to
  * 0x7E? */
 bool verdict_session_ok(struct span id);
 

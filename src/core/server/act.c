@@ -66,7 +66,7 @@ server_attempt_let_go(struct server *s, struct server_attempt *a)
 	size_t n = 0;
 
 	a->order = NULL;
-	a->end_at = s->now + BOUND_LINGER_MS;
+	a->end_at = s->now + BOUND_SHORT_MS;
 	for (other = s->attempts; other != NULL; other = other->next) {
 		if (other->dropped || other->order != NULL ||
 		    other->end_at == ALARM_NEVER)
@@ -75,7 +75,7 @@ server_attempt_let_go(struct server *s, struct server_attempt *a)
 		if (other->end_at <= oldest->end_at)
 			oldest = other;
 	}
-	if (n > BOUND_LINGERING)
+	if (n > BOUND_FEW)
 		server_attempt_end(s, oldest);
 }
 

@@ -151,8 +151,8 @@ endpoint_wait(const struct server *s)
 	    (s->belief.last == MODE_SSE && d->tried == 1u << TRY_STREAM);
 
 	return soon && !d->announced && s->config.transport != TRANSPORT_SSE ?
-	    BOUND_ENDPOINT_SOON_MS :
-	    BOUND_ENDPOINT_MS;
+	    BOUND_BRIEF_MS :
+	    BOUND_STEP_MS;
 }
 
 static void
@@ -647,7 +647,7 @@ server_detect_tick(struct server *s)
 	silent.verb = VERB_GET;
 	silent.why = span_of(why);
 	/* The server may only be slow, so TRY_STREAM stays possible. */
-	if (d->wait_ms < BOUND_ENDPOINT_MS && d->tried == 1u << TRY_STREAM)
+	if (d->wait_ms < BOUND_STEP_MS && d->tried == 1u << TRY_STREAM)
 		d->tried = 0;
 	server_detect_stream(s, &silent);
 }

@@ -124,11 +124,11 @@ collect(struct server *s, struct inputs *t, struct span requests,
 	struct frame *ask;
 	size_t at = 0, i;
 
-	t->list = xcalloc(BOUND_INPUTS, sizeof *t->list);
+	t->list = xcalloc(BOUND_FEW, sizeof *t->list);
 	*what = "more than a client can be asked at once";
 	while (json_next(requests, &at, &key, &value)) {
 		i = place_of(t, key);
-		if (i == BOUND_INPUTS)
+		if (i == BOUND_FEW)
 			return false;
 		ask = make_question(s, value);
 		if (ask == NULL) {
@@ -163,7 +163,7 @@ ask_all(struct server *s, struct server_order *o)
 	struct inputs *t = o->inputs;
 	size_t i;
 
-	o->inputs_end = s->now + BOUND_INPUT_MS;
+	o->inputs_end = s->now + BOUND_HOUR_MS;
 	for (i = 0; i < t->n; i++)
 		server_order_tell_message(s, o, &server_facts_stream,
 		    t->list[i].ask);
@@ -217,7 +217,7 @@ server_inputs_ask(struct server *s, struct server_order *o,
 		return;
 	}
 	if (result->text.n > BOUND_INPUTS_BYTES ||
-	    s->inputs_bytes + result->text.n > BOUND_INPUTS_ALL_BYTES) {
+	    s->inputs_bytes + result->text.n > BOUND_ALL_BYTES) {
 		fail(s, o, FAULT_INPUT_HUGE, NULL, "what it asks is too large");
 		return;
 	}
@@ -245,7 +245,7 @@ server_inputs_ask(struct server *s, struct server_order *o,
 			    "it does not say what");
 		return;
 	}
-	if (open_in_all(s) + t->n > BOUND_INPUTS_ALL) {
+	if (open_in_all(s) + t->n > BOUND_SOME) {
 		inputs_free(s, t);
 		fail(s, o, FAULT_INPUT_REFUSED, NULL,
 		    "more than a client can be asked at once");
@@ -397,7 +397,7 @@ server_inputs_sane(const struct server *s)
 		bytes += t->result->text.n;
 		all += open;
 	}
-	assert(bytes == s->inputs_bytes && all <= BOUND_INPUTS_ALL);
+	assert(bytes == s->inputs_bytes && all <= BOUND_SOME);
 }
 
 #endif

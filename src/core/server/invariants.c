@@ -160,8 +160,7 @@ sane_kept(const struct server *s, const struct server_order *listen,
 
 	for (i = 0; i < kept->n; i++)
 		bytes += frame_size(kept->list[i]) + sizeof *kept->list;
-	assert(kept->n <= BOUND_ENDPOINT_MESSAGES &&
-	    kept->bytes <= BOUND_ENDPOINT_MESSAGES_BYTES);
+	assert(kept->n <= BOUND_FEW && kept->bytes <= BOUND_QUEUE_BYTES);
 	assert(kept->bytes == bytes);
 	assert(listen == NULL || (has_order(s, listen) && kept->n == 0));
 }
@@ -225,8 +224,8 @@ sane_set(const struct server *s, const struct listens *l)
 		n++;
 		bytes += strlen(u->text);
 	}
-	assert(n == l->n_uris && n <= BOUND_SUBSCRIBED);
-	assert(bytes == l->uri_bytes && bytes <= BOUND_SUBSCRIBED_BYTES);
+	assert(n == l->n_uris && n <= BOUND_LISTED);
+	assert(bytes == l->uri_bytes && bytes <= BOUND_QUEUE_BYTES);
 	assert((l->successor != NULL) ==
 	    alarm_is_set(&s->alarms, ALARM_PATIENCE));
 }

@@ -140,7 +140,7 @@ tell_changes(struct server *s, struct subscription *sub)
 	server_tell_lists(s, sub->order, sub->honours);
 	if (json_kind(list) != '[')
 		return;
-	while (n++ < BOUND_SUBSCRIBED && json_next(list, &at, &key, &uri))
+	while (n++ < BOUND_LISTED && json_next(list, &at, &key, &uri))
 		if (json_kind(uri) == '"')
 			server_tell_resource(s, sub->order, uri);
 }

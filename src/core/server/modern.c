@@ -46,7 +46,7 @@ is_refused_for_now(const struct facts *f)
 {
 	return f->ending == ENDING_COMPLETE &&
 	    (f->status == 429 || f->status == 503) && f->retry_after_ms >= 0 &&
-	    f->retry_after_ms <= BOUND_RETRY_AFTER_MS;
+	    f->retry_after_ms <= BOUND_RETRY_MS;
 }
 
 /* Sends a later round again if it did not reach the server or was refused for
@@ -65,7 +65,7 @@ call_retry(struct server *s, struct server_order *o, const struct facts *f)
 	if (refused && wait < f->retry_after_ms)
 		wait = f->retry_after_ms;
 	if (o->window_end == ALARM_NEVER)
-		o->window_end = s->now + BOUND_ROUND_MS;
+		o->window_end = s->now + BOUND_RETRY_MS;
 	if (s->now + wait > o->window_end)
 		return false;
 	o->tries++;
@@ -151,7 +151,7 @@ dropped_tool(const char *name, const char *why, void *arg)
 {
 	struct server *s = arg;
 
-	if (++s->dropped_tools <= BOUND_TOOL_WARNINGS)
+	if (++s->dropped_tools <= BOUND_IN_A_ROW)
 		server_log(s, LEVEL_WARN, "a tool of %s is left out: %s (%s)",
 		    s->config.host, name, why);
 }
@@ -165,10 +165,10 @@ learn_tools(struct server *s, struct frame *m)
 
 	s->dropped_tools = 0;
 	good = mirror_learn(s->mirror, m, dropped_tool, s);
-	if (s->dropped_tools > BOUND_TOOL_WARNINGS)
+	if (s->dropped_tools > BOUND_IN_A_ROW)
 		server_log(s, LEVEL_WARN,
 		    "and %zu more tools of %s are left out",
-		    s->dropped_tools - BOUND_TOOL_WARNINGS, s->config.host);
+		    s->dropped_tools - BOUND_IN_A_ROW, s->config.host);
 	return good;
 }
 
@@ -311,7 +311,7 @@ take_mismatch(struct server *s, struct server_order *o,
 		    s->config.host);
 		o->mismatched = true;
 		server_attempt_let_go(s, a);
-		list_tools(s, o, no_span, s->now + BOUND_TOOL_PAGES_MS);
+		list_tools(s, o, no_span, s->now + BOUND_LONG_MS);
 	}
 	buf_free(&missing);
 }

@@ -197,8 +197,7 @@ server_order_tell_gone(struct server *s, struct server_order *o, bool ran)
 bool
 server_order_keep(struct kept *kept, struct frame *m)
 {
-	return kept_add(kept, m, BOUND_ENDPOINT_MESSAGES,
-	    BOUND_ENDPOINT_MESSAGES_BYTES);
+	return kept_add(kept, m, BOUND_FEW, BOUND_QUEUE_BYTES);
 }
 
 void

@@ -113,7 +113,7 @@ uris_honoured(struct listens *l, const struct frame *honours)
 		u->honoured = false;
 	if (json_kind(list) != '[')
 		return;
-	while (n++ < BOUND_SUBSCRIBED && json_next(list, &at, &key, &value)) {
+	while (n++ < BOUND_LISTED && json_next(list, &at, &key, &value)) {
 		if (json_kind(value) != '"')
 			continue;
 		u = *uris_find(l, value);
@@ -275,7 +275,7 @@ change(struct server *s)
 		return;
 	}
 	l->successor = sub;
-	alarm_set(&s->alarms, ALARM_PATIENCE, s->now + BOUND_SUCCESSOR_MS);
+	alarm_set(&s->alarms, ALARM_PATIENCE, s->now + BOUND_STEP_MS);
 	server_subscription_ask(s, sub);
 }
 
@@ -300,7 +300,7 @@ time_out(struct server *s)
 	struct frame *error = fault_make(FAULT_NOT_ACKNOWLEDGED,
 	    &(struct fault_args){ .id = no_id,
 		.host = s->config.host,
-		.count = BOUND_SUCCESSOR_MS / 1000 });
+		.count = BOUND_STEP_MS / 1000 });
 
 	server_resources_give_up(s, error);
 	frame_unref(error);
@@ -379,8 +379,8 @@ subscribe(struct server *s, struct server_order *o, struct span uri)
 		return;
 	}
 	if (u == NULL) {
-		if (l->n_uris == BOUND_SUBSCRIBED ||
-		    uri.n > BOUND_SUBSCRIBED_BYTES - l->uri_bytes) {
+		if (l->n_uris == BOUND_LISTED ||
+		    uri.n > BOUND_QUEUE_BYTES - l->uri_bytes) {
 			server_order_fail(s, o, FAULT_SUBSCRIPTIONS_FULL, NULL);
 			return;
 		}

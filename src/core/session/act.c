@@ -154,22 +154,22 @@ session_start(struct session *s, struct attempt *a)
 		if (a->last_event_id.n == 0) {
 			s->listen.hurry |= s->listen.broke;
 			a->event_at = s->now;
-			a->silent_at = s->now + BOUND_SILENT_MS;
+			a->silent_at = s->now + BOUND_MINUTE_MS;
 		} else if (a->resumed_at == 0) {
 			a->resumed_at = s->now;
-			a->silent_at = s->now + BOUND_SILENT_MS;
+			a->silent_at = s->now + BOUND_MINUTE_MS;
 		}
 		alarm_note(&s->alarms, a->silent_at);
 	} else if (a->kind == ATTEMPT_OPEN) {
-		a->silent_at = s->now + BOUND_HEDGE_MS;
+		a->silent_at = s->now + BOUND_SHORT_MS;
 		alarm_note(&s->alarms, a->silent_at);
 	} else if (a->kind == ATTEMPT_RESTORE) {
-		session_abort_in(s, a, BOUND_RESTORE_MS);
+		session_abort_in(s, a, BOUND_SHORT_MS);
 	} else if (a->kind == ATTEMPT_ONE_WAY &&
 	    a->body->kind == FRAME_NOTIFICATION) {
 		/* Answers get no limit here: one may be large and slow to
 		 * send. */
-		session_abort_in(s, a, BOUND_NOTIFICATION_MS);
+		session_abort_in(s, a, BOUND_LONG_MS);
 	}
 	events_add(&s->events,
 	    &(struct event){ .kind = ACTION_SEND, .ticket = a->ticket });
@@ -272,7 +272,7 @@ session_delete(struct session *s, struct generation *g)
 	}
 	a = calls_attempt(&s->calls, ATTEMPT_DELETE, NULL, NULL, g);
 	g->ended = true;
-	session_abort_in(s, a, BOUND_DELETE_MS);
+	session_abort_in(s, a, BOUND_END_MS);
 	session_start(s, a);
 	return true;
 }
@@ -503,7 +503,7 @@ session_linger(struct session *s, struct attempt *a)
 
 	if (a->ticket == s->over)
 		return; /* it ends in this step */
-	session_abort_in(s, a, BOUND_LINGER_MS);
+	session_abort_in(s, a, BOUND_SHORT_MS);
 	a->lingers = true;
 	for (other = s->calls.attempts; other != NULL; other = other->next) {
 		if (!other->lingers || other->abort_at == ALARM_NEVER)
@@ -512,7 +512,7 @@ session_linger(struct session *s, struct attempt *a)
 		if (other->abort_at <= oldest->abort_at)
 			oldest = other;
 	}
-	if (n > BOUND_LINGERING)
+	if (n > BOUND_FEW)
 		session_abort(s, oldest);
 }
 

@@ -204,8 +204,8 @@ note_token(struct session *s, struct call *c)
 	struct answered *a = &s->answered;
 
 	if (c->state != CALL_HELD && c->frame->token.p != NULL)
-		a->tokens[a->n_tokens++ %
-		    BOUND_ANSWERED] = msg_id_hash(c->frame->token);
+		a->tokens[a->n_tokens++ % BOUND_FEW] = msg_id_hash(c->frame
+								       ->token);
 }
 
 bool
@@ -218,13 +218,13 @@ session_is_token_over(const struct session *s, struct span token)
 	if (token.p == NULL)
 		return false;
 	hash = msg_id_hash(token);
-	for (i = 0; i < BOUND_ANSWERED && i < a->n_tokens; i++)
+	for (i = 0; i < BOUND_FEW && i < a->n_tokens; i++)
 		if (a->tokens[i] == hash)
 			return true;
 	return false;
 }
 
-/* Drops a call that is over. Its stream has BOUND_LINGER_MS to end by
+/* Drops a call that is over. Its stream has BOUND_SHORT_MS to end by
  * itself. */
 static void
 call_forget(struct session *s, struct call *c)
@@ -276,7 +276,7 @@ session_answer(struct session *s, struct call *c, struct frame *answer)
 {
 	struct frame *shown, *f;
 
-	s->answered.ids[s->answered.n++ % BOUND_ANSWERED] = c->by_id.key;
+	s->answered.ids[s->answered.n++ % BOUND_FEW] = c->by_id.key;
 	if (!c->cancelled) {
 		shown = session_show(s, c->frame, answer);
 		f = msg_with_id(shown, c->frame->id);
@@ -302,7 +302,7 @@ session_was_answered(const struct session *s, struct span id)
 	if (id.p == NULL || id.p[0] == 'n')
 		return false;
 	hash = msg_id_hash(id);
-	for (i = 0; i < BOUND_ANSWERED && i < s->answered.n; i++)
+	for (i = 0; i < BOUND_FEW && i < s->answered.n; i++)
 		if (s->answered.ids[i] == hash)
 			return true;
 	return false;

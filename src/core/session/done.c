@@ -39,7 +39,7 @@ note_wait(struct session *s, const struct attempt *a, struct span why,
 {
 	enum { LASTS = 2 };
 	bool lasts = a->tries >= LASTS &&
-	    session_may_say(s, &s->say.waits_at, BOUND_WARNING_MS);
+	    session_may_say(s, &s->say.waits_at, BOUND_MINUTE_MS);
 
 	session_log(s, lasts ? LEVEL_WARN : LEVEL_INFO,
 	    "%s is not ready (%.*s): mcpsplice waits for it for %lld s more "
@@ -107,7 +107,7 @@ retry_refused(struct session *s, struct attempt *a, const struct facts *f)
 	struct call *c = a->call;
 
 	if (s->config.replay == REPLAY_NEVER ||
-	    f->retry_after_ms > BOUND_RETRY_AFTER_MS || !may_do_twice(s, a))
+	    f->retry_after_ms > BOUND_RETRY_MS || !may_do_twice(s, a))
 		return false;
 	/* "Retry-After: 0" still gets the back-off. */
 	if (wait < f->retry_after_ms)
@@ -279,7 +279,7 @@ one_way_done(struct session *s, struct attempt *a, const struct facts *f)
 	one_way_refused(s, a, f, r);
 }
 
-/* Sends initialized again, at most BOUND_READY_AGAIN times in a session: behind
+/* Sends initialized again, at most BOUND_AGAIN times in a session: behind
  * a load balancer, another replica may know the session. Returns false if that
  * is too often, or takes longer than the calls that wait may spend. */
 static bool
@@ -290,7 +290,7 @@ ready_again(struct session *s, struct attempt *a, const struct facts *f)
 
 	if (wait < f->retry_after_ms)
 		wait = f->retry_after_ms;
-	if (g->initialized_again >= BOUND_READY_AGAIN ||
+	if (g->initialized_again >= BOUND_AGAIN ||
 	    s->now + wait >= s->alarms.at[ALARM_PHASE])
 		return false;
 	g->initialized_again++;
@@ -366,7 +366,7 @@ delete_elsewhere(struct session *s, struct attempt *a, const struct facts *f)
 	a->live = false;
 	a = session_again(s, a, session_flap_wait(a->tries + 1));
 	a->fresh = true;
-	session_abort_in(s, a, BOUND_DELETE_MS);
+	session_abort_in(s, a, BOUND_END_MS);
 	return true;
 }
 

@@ -249,8 +249,8 @@ session_save_start(struct session *s)
 static int64_t
 early_enough(const struct session *s, int64_t ms)
 {
-	return s->start.probed && ms > BOUND_EARLY_PROBE_MS ?
-	    BOUND_EARLY_PROBE_MS :
+	return s->start.probed && ms > BOUND_KNOWN_START_MS ?
+	    BOUND_KNOWN_START_MS :
 	    ms;
 }
 
@@ -266,13 +266,13 @@ early_at(const struct session *s)
 		return ALARM_NEVER;
 	if (s->start.result.n > 0)
 		ms = s->config.start == START_INSTANT ? 0 :
-							BOUND_CACHED_START_MS;
+							BOUND_KNOWN_START_MS;
 	else if (has_eof(s))
 		return ALARM_NEVER; /* a script is patient */
 	else if (s->config.start == START_STAND_IN)
-		ms = BOUND_STAND_IN_MS;
+		ms = BOUND_START_MS;
 	else if (session_opening_waits(s))
-		ms = BOUND_STAND_IN_SIGN_IN_MS;
+		ms = BOUND_RETRY_MS;
 	else
 		return ALARM_NEVER;
 	return s->start.began_at + early_enough(s, ms);
@@ -294,9 +294,9 @@ session_start_fails_at(const struct session *s, const struct facts *f)
 	    s->config.start == START_WAIT || s->config.start == START_STAND_IN)
 		return ALARM_NEVER;
 	if (f->ending == ENDING_RESOLVE)
-		ms = BOUND_UNKNOWN_NAME_MS;
+		ms = BOUND_START_MS;
 	else if (f->conn_refused)
-		ms = BOUND_REFUSED_START_MS;
+		ms = BOUND_START_MS;
 	else
 		return ALARM_NEVER;
 	return s->start.began_at + early_enough(s, ms);
@@ -390,8 +390,7 @@ session_start_early(struct session *s, const struct facts *f)
 	session_answer(s, c, answer);
 	frame_unref(answer);
 	session_answer_early(s);
-	alarm_set(&s->alarms, ALARM_EARLY_START,
-	    s->now + BOUND_CACHED_START_MS);
+	alarm_set(&s->alarms, ALARM_EARLY_START, s->now + BOUND_KNOWN_START_MS);
 	return true;
 }
 

@@ -34,7 +34,7 @@ session_close(struct session *s)
 	s->ping.ticket = 0;
 	if (s->generation->session != NULL && !s->generation->lost)
 		session_delete(s, s->generation);
-	session_phase(s, PHASE_CLOSING, s->now + BOUND_DELETE_MS);
+	session_phase(s, PHASE_CLOSING, s->now + BOUND_END_MS);
 	session_closed(s);
 }
 
@@ -91,7 +91,7 @@ session_last_tick(struct session *s)
 }
 
 /* After EOF the session ends with the last call. Notifications and answers that
- * are still under way then have BOUND_LAST_MS to arrive, because a server that
+ * are still under way then have BOUND_SHORT_MS to arrive, because a server that
  * never acknowledges them must not keep the process. */
 void
 session_drain(struct session *s)
@@ -100,7 +100,7 @@ session_drain(struct session *s)
 		return;
 	if (s->ending.drain == DRAIN_CALLS) {
 		s->ending.drain = DRAIN_LAST;
-		alarm_set(&s->alarms, ALARM_LAST, s->now + BOUND_LAST_MS);
+		alarm_set(&s->alarms, ALARM_LAST, s->now + BOUND_SHORT_MS);
 	}
 	session_last_tick(s);
 	if (!is_owed(s))

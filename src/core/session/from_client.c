@@ -69,7 +69,7 @@ end_former(struct session *s)
 		/* An initialize that is under way may make a session, which
 		 * must be deleted. */
 		if (session_may_open(a))
-			session_abort_in(s, a, BOUND_LINGER_MS);
+			session_abort_in(s, a, BOUND_SHORT_MS);
 		else
 			session_abort(s, a);
 	}
@@ -217,7 +217,7 @@ forward_cancel(struct session *s, struct call *c, struct frame *f)
 {
 	struct frame *ours;
 
-	if (s->calls.n_notifications >= BOUND_CANCELS) {
+	if (s->calls.n_notifications >= BOUND_SOME) {
 		session_log(s, LEVEL_INFO,
 		    "%s does not acknowledge notifications: a cancel is "
 		    "dropped",
@@ -267,9 +267,9 @@ take_cancel(struct session *s, struct frame *f)
 		session_fail(s, c, NULL);
 		return;
 	}
-	/* The server need not answer now; the stream has BOUND_LINGER_MS to
+	/* The server need not answer now; the stream has BOUND_SHORT_MS to
 	 * end. */
-	session_abort_in(s, c->attempt, BOUND_LINGER_MS);
+	session_abort_in(s, c->attempt, BOUND_SHORT_MS);
 }
 
 static void
@@ -287,13 +287,13 @@ take_notification(struct session *s, struct frame *f)
 	}
 	if (s->generation->lost && gate_is_open(s))
 		session_renew_unasked(s, "it was lost");
-	if (gate_is_open(s) && s->calls.n_notifications < BOUND_NOTIFICATIONS) {
+	if (gate_is_open(s) && s->calls.n_notifications < BOUND_FEW) {
 		session_send_one_way(s, f);
 	} else if (!phase_permits(s, PHASE_HOLDS)) {
 		session_log(s, LEVEL_INFO,
 		    "there is no session for a notification: dropped");
 	} else if (session_is_full(s, f, false)) {
-		if (session_may_say(s, &s->say.dropped_at, BOUND_WARNING_MS))
+		if (session_may_say(s, &s->say.dropped_at, BOUND_MINUTE_MS))
 			session_log(s, LEVEL_WARN,
 			    "too many messages wait for %s: notifications are "
 			    "dropped",
@@ -380,7 +380,7 @@ answer_batch(struct session *s, struct span array)
 		array.n--;
 	}
 	for (n = 0; json_next(array, &at, &key, &value); n++) {
-		if (n == BOUND_BATCH)
+		if (n == BOUND_MANY)
 			return false;
 		f = frame_copy(value);
 		msg_parse(f, UINT_MAX);

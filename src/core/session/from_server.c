@@ -13,7 +13,7 @@ heard(struct session *s, struct attempt *a)
 {
 	a->event_at = s->now;
 	a->silences = 0;
-	a->silent_at = s->now + BOUND_SILENT_MS;
+	a->silent_at = s->now + BOUND_MINUTE_MS;
 	if (a->dead_at != ALARM_NEVER)
 		a->dead_at = a->silent_at;
 }
@@ -76,7 +76,7 @@ session_head(struct session *s, struct attempt *a, const struct facts *f)
 	} else if (a->kind == ATTEMPT_ONE_WAY && verdict_2xx(f)) {
 		/* The server took the message; whatever else comes is of no
 		 * use. */
-		session_abort_in(s, a, BOUND_LINGER_MS);
+		session_abort_in(s, a, BOUND_SHORT_MS);
 	} else if (verdict_2xx(f) && a->kind != ATTEMPT_READY &&
 	    a->kind != ATTEMPT_WITNESS) {
 		a->tries = 0;
@@ -101,12 +101,12 @@ refuse_flood(struct session *s, uint64_t asker, const struct frame *m)
 {
 	struct facts full = { .ending = ENDING_IDLE };
 
-	if (session_may_say(s, &s->say.asks_at, BOUND_WARNING_MS))
+	if (session_may_say(s, &s->say.asks_at, BOUND_MINUTE_MS))
 		session_log(s, LEVEL_WARN,
 		    "%s asks too many questions at once: while %d are open, "
 		    "others are refused",
-		    s->config.host, BOUND_QUESTIONS);
-	if (s->calls.n_answers < BOUND_ANSWERS) {
+		    s->config.host, BOUND_SOME);
+	if (s->calls.n_answers < BOUND_FEW) {
 		answer_here(s, asker,
 		    fault_make(FAULT_ASKED_TOO_MUCH,
 			&(struct fault_args){ .request = m }));
@@ -189,7 +189,7 @@ server_request(struct session *s, struct attempt *a, struct frame *m)
 		return;
 	}
 	/* A refusal would have the id, so it is not even refused. */
-	if (m->id.n > BOUND_QUESTION_ID_BYTES) {
+	if (m->id.n > BOUND_ID_BYTES) {
 		session_log(s, LEVEL_INFO,
 		    "a question from %s has an id of %zu bytes, which is too "
 		    "long: dropped",
@@ -211,7 +211,7 @@ server_request(struct session *s, struct attempt *a, struct frame *m)
 			    .request = m, .size = m->text.n }));
 		return;
 	}
-	if (s->questions.n + s->answers.n >= BOUND_QUESTIONS) {
+	if (s->questions.n + s->answers.n >= BOUND_SOME) {
 		refuse_flood(s, asker, m);
 		return;
 	}

@@ -137,7 +137,7 @@ session_drop_one_way(struct session *s)
 void
 session_keep_early(struct session *s, struct frame *m)
 {
-	if (!kept_add(&s->early, m, 0, BOUND_EARLY_BYTES))
+	if (!kept_add(&s->early, m, 0, BOUND_QUEUE_BYTES))
 		session_log(s, LEVEL_DEBUG,
 		    "too many messages came before the answer to initialize: "
 		    "one is dropped");

@@ -45,9 +45,9 @@ check_held(const struct session *s)
 		held -= c->held != NULL;
 	}
 	assert(held == 0);
-	assert(s->answers.n <= BOUND_QUESTIONS);
+	assert(s->answers.n <= BOUND_SOME);
 	assert(s->answers.n <= 1 || s->answers.bytes <= s->config.max_held);
-	assert(s->early.bytes <= BOUND_EARLY_BYTES);
+	assert(s->early.bytes <= BOUND_QUEUE_BYTES);
 }
 
 /* Is a ping under way that will decide about this generation? */
@@ -151,7 +151,7 @@ check_questions(const struct session *s)
 		n++;
 	}
 	assert(s->questions.n == n);
-	assert(n + s->answers.n <= BOUND_QUESTIONS);
+	assert(n + s->answers.n <= BOUND_SOME);
 }
 
 /* The attempts that are named by their tickets are there. */

@@ -94,12 +94,12 @@ session_refusal_to_keep(struct frame *m)
 	struct frame *f;
 	struct buf text;
 
-	if (m->kind != FRAME_ERROR || m->text.n <= BOUND_ERROR_KEPT_BYTES)
+	if (m->kind != FRAME_ERROR || m->text.n <= BOUND_PART_BYTES)
 		return frame_ref(m);
 	buf_init(&text, 0);
 	msg_error_text(m, &text);
-	if (text.n > BOUND_ERROR_KEPT_BYTES / 8)
-		text.n = BOUND_ERROR_KEPT_BYTES / 8;
+	if (text.n > BOUND_PART_BYTES / 8)
+		text.n = BOUND_PART_BYTES / 8;
 	f = msg_error(m->id, (int)msg_error_code(m), buf_str(&text), none);
 	buf_free(&text);
 	return f;

@@ -57,7 +57,7 @@ session_tell_changes(struct session *s)
 	alarm_set(&s->alarms, ALARM_TELL, s->changes.tell_at);
 	if (s->now < s->changes.tell_at)
 		return;
-	s->changes.quiet_until = s->now + BOUND_CHANGES_MS;
+	s->changes.quiet_until = s->now + BOUND_LONG_MS;
 	s->changes.tell_at = ALARM_NEVER;
 	alarm_set(&s->alarms, ALARM_TELL, ALARM_NEVER);
 	if (is_own_handshake(s))
@@ -114,7 +114,7 @@ add_changes(struct session *s, struct frame *before, struct buf *out)
 }
 
 /* Logs the line about a renewal. The line is a warning if something differs,
- * and once in BOUND_SUMMARY_MS: a server may end its sessions all the time. */
+ * and once in BOUND_PARKED_MS: a server may end its sessions all the time. */
 static void
 sum_up(struct session *s)
 {
@@ -136,7 +136,7 @@ sum_up(struct session *s)
 		differs = add_changes(s, s->renewal.before, &line);
 	due = s->now >= s->say.sum_up_at;
 	if (differs || due)
-		s->say.sum_up_at = s->now + BOUND_SUMMARY_MS;
+		s->say.sum_up_at = s->now + BOUND_PARKED_MS;
 	session_log(s, differs || due ? LEVEL_WARN : LEVEL_INFO, "%s",
 	    buf_str(&line));
 	buf_free(&line);
@@ -160,7 +160,7 @@ by_then(const struct session *s, int64_t ms)
 void
 session_begin_ready(struct session *s)
 {
-	session_phase(s, PHASE_READYING, by_then(s, BOUND_READY_MS));
+	session_phase(s, PHASE_READYING, by_then(s, BOUND_STEP_MS));
 	s->witness.ready = false;
 	session_start(s,
 	    calls_attempt(&s->calls, ATTEMPT_READY, NULL, s->handshake.ready,
@@ -298,7 +298,7 @@ session_restore(struct session *s)
 {
 	if (s->settings.level == NULL && s->settings.n == 0)
 		return false;
-	session_phase(s, PHASE_RESTORING, by_then(s, BOUND_RESTORING_MS));
+	session_phase(s, PHASE_RESTORING, by_then(s, BOUND_STEP_MS));
 	s->restoring.under_way = s->restoring.flaps = 0;
 	s->restoring.stage = RESTORE_LEVEL;
 	if (s->settings.level != NULL)

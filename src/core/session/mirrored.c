@@ -24,7 +24,7 @@ ask(struct session *s, struct frame *body)
 
 	frame_unref(body);
 	s->mirrored.ticket = a->ticket;
-	session_abort_in(s, a, BOUND_TOOL_PAGES_MS);
+	session_abort_in(s, a, BOUND_LONG_MS);
 	session_start(s, a);
 	return a;
 }

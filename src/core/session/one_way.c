@@ -78,7 +78,7 @@ session_undelivered(struct session *s, uint64_t asker, const struct facts *f)
 static bool
 may_send_answer(const struct session *s)
 {
-	return s->calls.n_answers < BOUND_ANSWERS &&
+	return s->calls.n_answers < BOUND_FEW &&
 	    phase_permits(s, PHASE_ANSWERS);
 }
 
@@ -109,7 +109,7 @@ session_send_answer(struct session *s, struct frame *f, uint64_t asker)
 		session_undelivered(s, asker, NULL);
 	} else if (s->answers.first == NULL && may_send_answer(s)) {
 		session_send_one_way(s, f)->asker = asker;
-	} else if (s->answers.n >= BOUND_QUESTIONS ||
+	} else if (s->answers.n >= BOUND_SOME ||
 	    (s->answers.bytes > 0 &&
 		s->answers.bytes + f->text.n > s->config.max_held)) {
 		session_log(s, LEVEL_INFO,

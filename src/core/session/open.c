@@ -99,7 +99,7 @@ adopt(struct session *s, const struct facts *f, struct frame *m)
 	g->session = NULL;
 	if (verdict_session_ok(f->session))
 		g->session = xstrndup(f->session.p, f->session.n);
-	else if (f->session.n > BOUND_SESSION_ID_BYTES)
+	else if (f->session.n > BOUND_HEADER_BYTES)
 		session_log(s, LEVEL_WARN,
 		    "%s gave a session id of %zu bytes, which is too long: it "
 		    "is not used",
@@ -158,7 +158,7 @@ end_hedge(struct session *s, const struct attempt *opener)
 		}
 		generation_unref(a->generation);
 		a->generation = generation_new(s->generation->number);
-		session_abort_in(s, a, BOUND_LINGER_MS);
+		session_abort_in(s, a, BOUND_SHORT_MS);
 	}
 }
 
@@ -212,7 +212,7 @@ session_make_room(struct session *s, struct attempt *a, const struct facts *f)
 	session_log(s, LEVEL_INFO,
 	    "%s refuses a new session (%d): the old one is ended first",
 	    s->config.host, f->status);
-	session_again(s, a, BOUND_DELETE_MS)->after_delete = true;
+	session_again(s, a, BOUND_END_MS)->after_delete = true;
 	return true;
 }
 
@@ -366,7 +366,7 @@ static void
 note_setback(struct session *s, const struct facts *f, struct frame *error)
 {
 	struct kept_facts *k = facts_keep(f); /* f may be the one before */
-	bool small = error != NULL && error->text.n <= BOUND_ERROR_KEPT_BYTES;
+	bool small = error != NULL && error->text.n <= BOUND_PART_BYTES;
 
 	facts_free(s->renewal.setback);
 	s->renewal.setback = k;

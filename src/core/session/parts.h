@@ -110,7 +110,7 @@ bool session_same_id(const struct generation *a, const struct generation *b);
  * their session ids are 32 hexadecimal digits, which those of most others are
  * not. Later releases look the same to a client that asks for such a revision. */
 bool session_is_fragile(const struct session *s, const struct generation *g);
-/* Sends a DELETE for the session of g, and gives it BOUND_DELETE_MS. Returns
+/* Sends a DELETE for the session of g, and gives it BOUND_END_MS. Returns
  * false, and sends none, if that would end the current session, too, or the
  * whole server. */
 bool session_delete(struct session *s, struct generation *g);
@@ -135,8 +135,8 @@ void session_start_in(struct session *s, struct attempt *a, int64_t ms);
 /* Aborts the exchange of an attempt in ms milliseconds, if it still runs. */
 void session_abort_in(struct session *s, struct attempt *a, int64_t ms);
 /* Nothing more is expected of this attempt, which is live: its exchange has
- * BOUND_LINGER_MS to end by itself. A server may leave each stream open, so of
- * more than BOUND_LINGERING that linger the oldest is aborted. */
+ * BOUND_SHORT_MS to end by itself. A server may leave each stream open, so of
+ * more than BOUND_FEW that linger the oldest is aborted. */
 void session_linger(struct session *s, struct attempt *a);
 /* Does the current phase permit any of these (enum phase_bit)? */
 bool phase_permits(const struct session *s, unsigned bits);
@@ -232,7 +232,7 @@ struct frame *session_show(struct session *s, const struct frame *request,
 void session_answer(struct session *s, struct call *c, struct frame *answer);
 /* Is this the progress token of one of the latest calls that are over? */
 bool session_is_token_over(const struct session *s, struct span token);
-/* Was a call with this id among the last BOUND_ANSWERED that were answered? */
+/* Was a call with this id among the last BOUND_FEW that were answered? */
 bool session_was_answered(const struct session *s, struct span id);
 /* Ends the call with an error that mcpsplice made, which is taken. NULL: the
  * client gets no error. */

@@ -53,8 +53,8 @@ session_ping(struct session *s, const char *why)
 	a = session_own_attempt(s, ATTEMPT_PING, "ping", no_span,
 	    s->generation);
 	s->ping.ticket = a->ticket;
-	a->window_end = s->now + BOUND_PING_MS;
-	session_abort_in(s, a, BOUND_PING_MS);
+	a->window_end = s->now + BOUND_SHORT_MS;
+	session_abort_in(s, a, BOUND_SHORT_MS);
 	session_start(s, a);
 	return a->ticket;
 }
@@ -121,14 +121,14 @@ settle_notes(struct session *s, struct generation *g, uint64_t ticket,
 }
 
 /* Repeats, if that is safe, a call that has been silent for long in a session
- * that is gone. Another call gets BOUND_SILENT_MS more, because the process
+ * that is gone. Another call gets BOUND_MINUTE_MS more, because the process
  * that began its stream may still serve it. */
 static void
 outlive(struct session *s, struct attempt *a)
 {
 	if (a->dead_at != ALARM_NEVER || session_repeat(s, a->call, 0))
 		return;
-	a->dead_at = s->now + BOUND_SILENT_MS;
+	a->dead_at = s->now + BOUND_MINUTE_MS;
 	alarm_note(&s->alarms, a->dead_at);
 }
 
@@ -157,7 +157,7 @@ settle_resumed(struct session *s, const struct generation *g)
 	for (a = s->calls.attempts; a != NULL; a = calls_attempt_next(a)) {
 		if (a->kind != ATTEMPT_CALL || a->call == NULL ||
 		    a->generation != g || a->resumed_at == 0 ||
-		    s->now - a->resumed_at < BOUND_SILENT_MS)
+		    s->now - a->resumed_at < BOUND_MINUTE_MS)
 			continue;
 		if (!session_repeat(s, a->call, 0))
 			session_fail(s, a->call,
@@ -205,7 +205,7 @@ ask_stranger(struct session *s)
 	if (g->session != NULL) {
 		a = session_own_attempt(s, ATTEMPT_STRANGER, "ping", no_span,
 		    g);
-		session_abort_in(s, a, BOUND_PING_MS);
+		session_abort_in(s, a, BOUND_SHORT_MS);
 		session_start(s, a);
 	}
 	generation_unref(g);
@@ -328,7 +328,7 @@ silence(struct session *s, struct attempt *a)
 	/* The pause doubles, because one ping tells of all calls. */
 	if (a->silences < 6)
 		a->silences++;
-	a->silent_at = s->now + ((int64_t)BOUND_SILENT_MS << a->silences);
+	a->silent_at = s->now + ((int64_t)BOUND_MINUTE_MS << a->silences);
 	if (a->generation != s->generation || a->generation->lost)
 		outlive(s, a);
 	else if (may_ask(s))

@@ -116,7 +116,7 @@ session_spare_end(struct session *s)
 	} else if (a != NULL) {
 		/* If it is answered soon, its session is deleted. */
 		if (a->live)
-			session_abort_in(s, a, BOUND_LINGER_MS);
+			session_abort_in(s, a, BOUND_SHORT_MS);
 		else
 			session_abort(s, a);
 	}
@@ -250,7 +250,7 @@ session_open_begin(struct session *s, struct frame *body, struct call *c,
 	for (d = s->calls.attempts; d != NULL; d = d->next)
 		if (d->kind == ATTEMPT_DELETE && d->live &&
 		    d->generation->number != 0) {
-			session_start_in(s, a, BOUND_DELETE_MS);
+			session_start_in(s, a, BOUND_END_MS);
 			a->after_delete = true;
 			return;
 		}
@@ -426,7 +426,7 @@ session_renew_later(struct session *s, const char *why)
 	if (alarm_is_set(&s->alarms, ALARM_RENEW))
 		return;
 	mind_silent(s);
-	if (s->renewal.idle >= BOUND_UNASKED_RENEWALS) {
+	if (s->renewal.idle >= BOUND_TRIES) {
 		session_log(s, LEVEL_INFO,
 		    "the session is gone (%s): it is renewed when the client "
 		    "sends something",

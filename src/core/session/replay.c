@@ -186,7 +186,7 @@ refused_now(struct session *s, struct call *c, struct generation *g)
 		session_refusal_stands(s, c, ", and the new one too", false);
 	} else if (!session_may_renew(s)) {
 		session_log(s,
-		    session_may_say(s, &s->say.losing_at, BOUND_WARNING_MS) ?
+		    session_may_say(s, &s->say.losing_at, BOUND_MINUTE_MS) ?
 			LEVEL_WARN :
 			LEVEL_INFO,
 		    "%s keeps losing its sessions: mcpsplice renews them less "
@@ -461,7 +461,7 @@ session_resume(struct session *s, struct attempt *a, const struct facts *f,
 		a->retry_ms = f->retry_ms;
 	wait = flaps ? session_flap_wait(a->tries + 1) :
 		       backoff_stream(a->tries, a->retry_ms);
-	if (++a->resumes > BOUND_QUICK_RESUMES && wait < RESUME_MS)
+	if (++a->resumes > BOUND_IN_A_ROW && wait < RESUME_MS)
 		wait = RESUME_MS;
 	if (s->config.call_timeout_ms > 0 &&
 	    s->now + wait > a->event_at + s->config.call_timeout_ms)

@@ -21,7 +21,7 @@ static bool
 learn_level(struct settings *r, struct frame *request)
 {
 	struct frame *before = r->level;
-	bool fits = request->text.n <= BOUND_SETTING_BYTES;
+	bool fits = request->text.n <= BOUND_TEXT_BYTES;
 
 	r->level = fits ? frame_ref(request) : NULL;
 	frame_unref(before); /* the request may be this very frame */
@@ -49,8 +49,7 @@ subscribe(struct settings *r, struct frame *request)
 
 	if (json_kind(uri) != '"' || *at != NULL)
 		return true;
-	if (r->n == BOUND_SUBSCRIPTIONS ||
-	    request->text.n > BOUND_SETTING_BYTES)
+	if (r->n == BOUND_LISTED || request->text.n > BOUND_TEXT_BYTES)
 		return false;
 	*at = xcalloc(1, sizeof **at);
 	(*at)->request = frame_ref(request);

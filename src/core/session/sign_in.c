@@ -34,7 +34,7 @@ session_sign_in(struct session *s, struct attempt *a, struct span text)
 	} else {
 		/* The request goes out only now: the server was not silent
 		 * before. */
-		a->silent_at = s->now + BOUND_SILENT_MS;
+		a->silent_at = s->now + BOUND_MINUTE_MS;
 		a->event_at = s->now;
 	}
 	/* For a renewal or an initialize of --handshake no client gives up, so
@@ -229,7 +229,7 @@ ask_door(struct session *s, struct attempt *a, const struct facts *f)
 	    "credentials");
 	i = session_own_attempt(s, ATTEMPT_DOOR, "ping", no_span,
 	    a->generation);
-	session_abort_in(s, i, BOUND_PING_MS);
+	session_abort_in(s, i, BOUND_SHORT_MS);
 	session_start(s, i);
 }
 
@@ -302,7 +302,7 @@ session_unauthorized(struct session *s, const struct event *in)
 
 	/* The server is not silent: other credentials may take a while. */
 	if (a != NULL && a->kind == ATTEMPT_OPEN)
-		a->silent_at = s->now + BOUND_SILENT_MS;
+		a->silent_at = s->now + BOUND_MINUTE_MS;
 	if (a != NULL && a->kind == ATTEMPT_DOOR) {
 		door_told(s, a, in->facts);
 		take(s, in->ticket, in->facts, NULL);

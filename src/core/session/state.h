@@ -36,7 +36,7 @@
  *   the three. A live attempt has one exchange, which its ticket names.
  * - calls.n_notifications and calls.n_answers count the attempts that are
  *   ATTEMPT_ONE_WAY. Each queue counts its frames and their bytes.
- * - The open questions and the answers that wait are BOUND_QUESTIONS at most;
+ * - The open questions and the answers that wait are BOUND_SOME at most;
  *   the answers have max_held bytes at most, unless there is only one.
  * - No attempt, call or question has a later generation than the current one;
  *   but for the initialize of the spare session.
@@ -131,7 +131,7 @@ enum session_alarm {
 			     * session_lateness */
 	ALARM_DRAIN,       /* --drain-timeout after EOF */
 	ALARM_LAST,        /* the last notifications and answers have had
-			     * BOUND_LAST_MS */
+			     * BOUND_SHORT_MS */
 	ALARM_EARLY_START, /* the client is answered without the server */
 	ALARM_RENEW,       /* a renewal begins that no call waits for */
 	ALARM_TELL,        /* the client is told what may have changed */
@@ -191,10 +191,10 @@ struct settings {
 /* call.c: the ids of the latest calls that were answered, and the progress
  * tokens of the latest that are over, as hashes. */
 struct answered {
-	uint64_t ids[BOUND_ANSWERED];    /* a ring */
-	size_t n;                        /* how many were ever answered */
-	uint64_t tokens[BOUND_ANSWERED]; /* a ring */
-	size_t n_tokens;                 /* how many there ever were */
+	uint64_t ids[BOUND_FEW];    /* a ring */
+	size_t n;                   /* how many were ever answered */
+	uint64_t tokens[BOUND_FEW]; /* a ring */
+	size_t n_tokens;            /* how many there ever were */
 };
 
 /* listen.c: the GET stream. */
@@ -454,7 +454,7 @@ struct session {
 	    held; /* of the client; bytes include the structs around
 			    * frames */
 	struct held_queue notes; /* held notifications whose turn came while
-			     * BOUND_NOTIFICATIONS were under way */
+			     * BOUND_FEW were under way */
 	struct answered answered;
 	struct tools *tools;
 	struct tools *shown; /* what the client was told of it; only with

@@ -130,7 +130,7 @@ deliver_early(struct session *s)
 static bool
 has_notification_slot(const struct session *s)
 {
-	return s->calls.n_notifications < BOUND_NOTIFICATIONS;
+	return s->calls.n_notifications < BOUND_FEW;
 }
 
 /* Sends what was first in the queue of held frames, or puts it back. */

@@ -50,8 +50,8 @@ tools_new(void)
 {
 	struct tools *t = xcalloc(1, sizeof *t);
 
-	buf_init(&t->list, BOUND_TOOL_LIST_BYTES);
-	buf_init(&t->cursor, BOUND_TOOL_CURSOR_BYTES);
+	buf_init(&t->list, BOUND_TOOLS_BYTES);
+	buf_init(&t->cursor, BOUND_TEXT_BYTES);
 	return t;
 }
 
@@ -130,7 +130,7 @@ insert(struct tools *t, size_t at, struct span name)
 {
 	struct hint *h;
 
-	if (t->n == BOUND_TOOLS)
+	if (t->n == BOUND_MANY)
 		return NULL;
 	if (t->n == t->room) {
 		t->room = t->room == 0 ? FIRST_ROOM : t->room * 2;
@@ -214,7 +214,7 @@ list_add(struct tools *t, struct span tool)
 {
 	if (t->stage != LIST_OPEN)
 		return;
-	if (t->listed == BOUND_TOOLS ||
+	if (t->listed == BOUND_MANY ||
 	    (t->listed > 0 && buf_addc(&t->list, ',') != 0) ||
 	    buf_addspan(&t->list, tool) != 0)
 		forget_list(t);
@@ -248,7 +248,7 @@ learn_page(struct tools *t, struct span tools, uint64_t session, enum page page)
 	struct buf name;
 	size_t at = 0;
 
-	buf_init(&name, BOUND_TOOL_NAME_BYTES);
+	buf_init(&name, BOUND_NAME_BYTES);
 	while (json_next(tools, &at, &key, &tool)) {
 		if (json_kind(tool) != '{')
 			continue;
@@ -298,7 +298,7 @@ hint_of(const struct tools *t, const struct frame *call)
 
 	if (call->ambiguous)
 		return NULL;
-	buf_init(&name, BOUND_TOOL_NAME_BYTES);
+	buf_init(&name, BOUND_NAME_BYTES);
 	if (tools_name(json_get(call->params, "name"), &name))
 		at = find(t, buf_span(&name), &known);
 	buf_free(&name);
@@ -361,7 +361,7 @@ forbidden_name(const struct tool_filter *f, struct span value)
 	struct buf name;
 	bool known;
 
-	buf_init(&name, BOUND_TOOL_NAME_BYTES);
+	buf_init(&name, BOUND_NAME_BYTES);
 	known = tools_name(value, &name);
 	if (f->n_only > 0 &&
 	    (!known || !matches_one(f->only, f->n_only, buf_span(&name))))

@@ -46,8 +46,8 @@ witness(struct session *s, struct generation *g, bool list)
 		snprintf(method, sizeof method, "%s/list", family);
 	a = session_own_attempt(s, ATTEMPT_WITNESS, method, no_span, g);
 	a->list = family != NULL;
-	a->window_end = s->now + BOUND_PING_MS;
-	session_abort_in(s, a, BOUND_PING_MS);
+	a->window_end = s->now + BOUND_SHORT_MS;
+	session_abort_in(s, a, BOUND_SHORT_MS);
 	return a;
 }
 

@@ -38,9 +38,9 @@ struct id_scan {
 	bool method;                /* a top-level method was seen */
 	bool token_over;
 	size_t token_n; /* length of the top-level key or value being read */
-	char token[BOUND_LINE_ID_BYTES];
+	char token[BOUND_ID_BYTES];
 	size_t id_n; /* 0: none found */
-	char id[BOUND_LINE_ID_BYTES];
+	char id[BOUND_ID_BYTES];
 };
 
 /* Prepares s for the next object. */

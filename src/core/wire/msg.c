@@ -368,14 +368,14 @@ msg_from_server(struct buf *b, unsigned max_depth, struct frame **out,
 	return MSG_OK;
 }
 
-/* Returns the number of elements, at most BOUND_BATCH + 1. */
+/* Returns the number of elements, at most BOUND_MANY + 1. */
 static size_t
 count_elements(struct span array)
 {
 	struct span key, value;
 	size_t at = 0, n = 0;
 
-	while (n <= BOUND_BATCH && json_next(array, &at, &key, &value))
+	while (n <= BOUND_MANY && json_next(array, &at, &key, &value))
 		n++;
 	return n;
 }
@@ -394,7 +394,7 @@ msg_batch(struct span array, unsigned max_depth,
 		array.p++;
 		array.n--;
 	}
-	if (count_elements(array) > BOUND_BATCH)
+	if (count_elements(array) > BOUND_MANY)
 		return SIZE_MAX;
 	buf_init(&b, 0);
 	while (json_next(array, &at, &key, &value)) {

@@ -45,7 +45,7 @@ enum msg_status msg_from_server(struct buf *b, unsigned max_depth,
 /* Splits the JSON array for which MSG_BATCH was returned: calls each for every
  * element that is a message, mended like a single one; each owns the frame it
  * gets. Returns the number of elements that are not messages. An array of more
- * than BOUND_BATCH elements is refused: each is not called, and SIZE_MAX is
+ * than BOUND_MANY elements is refused: each is not called, and SIZE_MAX is
  * returned. */
 size_t msg_batch(struct span array, unsigned max_depth,
     void (*each)(struct frame *, void *), void *arg);

@@ -74,7 +74,7 @@ sse_new(size_t max_event, sse_cb *cb, void *arg)
 	s->arg = arg;
 	s->retry_ms = -1;
 	buf_init(&s->data, max_event);
-	buf_init(&s->text, BOUND_EVENT_FIELD_BYTES);
+	buf_init(&s->text, BOUND_LINE_BYTES);
 	return s;
 }
 
@@ -132,8 +132,8 @@ add_digits(struct sse *s, const char *p, size_t n)
 		if (s->number < 0)
 			s->number = 0;
 		s->number = s->number * 10 + (p[i] - '0');
-		if (s->number > BOUND_EVENT_RETRY_MS)
-			s->number = BOUND_EVENT_RETRY_MS;
+		if (s->number > BOUND_HOUR_MS)
+			s->number = BOUND_HOUR_MS;
 	}
 }
 

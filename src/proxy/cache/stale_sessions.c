@@ -87,7 +87,7 @@ open_folder(const struct stale_sessions *o, bool make)
 static bool
 is_valid(struct span session, struct span version)
 {
-	return session.n > 0 && session.n <= BOUND_SESSION_ID_BYTES &&
+	return session.n > 0 && session.n <= BOUND_HEADER_BYTES &&
 	    span_is_printable(session, '!') && version.n <= VERSION_MAX &&
 	    span_is_printable(version, '!');
 }
@@ -215,7 +215,7 @@ hold(struct stale_sessions *o)
 	if (dir < 0)
 		return -1;
 	file_sweep(dir);
-	file_trim(dir, BOUND_NOTES - 1, BOUND_NOTES * BOUND_NOTE_BYTES,
+	file_trim(dir, BOUND_LISTED - 1, BOUND_LISTED * BOUND_NOTE_BYTES,
 	    INT64_MAX);
 	if (make_name(o) == 0)
 		o->fd = file_new_locked(dir, o->name);
@@ -321,13 +321,13 @@ judge(struct taking *t, int fd, const char *name)
 	buf_init(&text, 0);
 	if (format_is_newer(fd, STALE_SESSIONS_TITLE, STALE_SESSIONS_FORMAT)) {
 		/* whose session it is cannot be known */
-		if (age > BOUND_NOTE_FOREIGN_MS / 1000)
+		if (age > BOUND_WEEK_MS / 1000)
 			file_remove(t->dir, name);
 	} else if (!read_record(fd, &text, &r)) {
-		if (age > BOUND_NOTE_TORN_MS / 1000)
+		if (age > BOUND_MINUTE_MS / 1000)
 			file_remove(t->dir, name);
 	} else if (!is_ours(t->o, &r)) {
-		if (age > BOUND_NOTE_FOREIGN_MS / 1000)
+		if (age > BOUND_WEEK_MS / 1000)
 			file_remove(t->dir, name);
 	} else if (file_remove(t->dir, name) == 0) {
 		t->left--;

@@ -134,7 +134,7 @@ static bool
 is_json(struct span s, char kind)
 {
 	return json_kind(s) == kind &&
-	    json_check(s, BOUND_CACHE_DEPTH, NULL, NULL, NULL) == JSON_OK;
+	    json_check(s, BOUND_MAX_DEPTH, NULL, NULL, NULL) == JSON_OK;
 }
 
 static bool
@@ -223,7 +223,7 @@ read_lines(const struct entry *e, int dir, struct buf *text, struct lines *l,
     int64_t *age)
 {
 	int fd = file_open(dir, e->name, false);
-	int rc = fd < 0 ? -1 : file_get(fd, BOUND_CACHE_BYTES, text);
+	int rc = fd < 0 ? -1 : file_get(fd, BOUND_INPUTS_BYTES, text);
 
 	*age = rc < 0 ? 0 : file_age(fd);
 	if (rc < 0 && errno != ENOENT)
@@ -315,7 +315,7 @@ static void
 trim(int dir)
 {
 	file_sweep(dir);
-	file_trim(dir, BOUND_CACHE_FILES, BOUND_CACHE_ALL_BYTES,
+	file_trim(dir, BOUND_SOME, BOUND_ALL_BYTES,
 	    (int64_t)BOUND_CACHE_OLD_DAYS * DAY_S);
 }
 
@@ -326,7 +326,7 @@ trim(int dir)
 static int
 replace(const struct entry *e, int dir, struct span fresh)
 {
-	if (fresh.n > BOUND_CACHE_BYTES) {
+	if (fresh.n > BOUND_INPUTS_BYTES) {
 		file_remove(dir, e->name);
 		errno = EFBIG;
 		return -1;
@@ -349,7 +349,7 @@ save_in(const struct entry *e, int dir, struct lines l)
 	if (l.tools.n == 0 && known && same_line(l.initialize, was.initialize))
 		l.tools = was.tools;
 	rc = compose(e, l, &fresh);
-	if (rc == 0 && fresh.n > BOUND_CACHE_BYTES && l.tools.n > 0) {
+	if (rc == 0 && fresh.n > BOUND_INPUTS_BYTES && l.tools.n > 0) {
 		l.tools.n = 0;
 		buf_reset(&fresh);
 		rc = compose(e, l, &fresh);
@@ -461,7 +461,7 @@ static bool
 is_fresh(enum cached_era era, int64_t age)
 {
 	return era == STARTUP_CACHE_MODERN ||
-	    (age >= -1 && age < BOUND_CACHE_LEGACY_MS / 1000);
+	    (age >= -1 && age < BOUND_DAY_MS / 1000);
 }
 
 /* Reads the era; STARTUP_CACHE_NO_ERA if there is none, or if it is too old. */
@@ -475,7 +475,7 @@ read_era(const struct startup_cache *m, int dir)
 
 	buf_init(&text, 0);
 	fd = file_open(dir, m->era, false);
-	rc = fd < 0 ? -1 : file_get(fd, BOUND_CACHE_ERA_BYTES, &text);
+	rc = fd < 0 ? -1 : file_get(fd, BOUND_NAME_BYTES, &text);
 	if (rc == 0) {
 		age = file_age(fd);
 		era = find_era(m, buf_span(&text));

@@ -39,7 +39,7 @@ bool startup_cache_load(const struct startup_cache *m,
     struct startup_client client, struct buf *initialize, struct buf *tools);
 /* Writes the file if it differs, or was not written for a day. If tools is
  * empty, those of the file are kept as long as the result of initialize is the
- * same. Text that is not such JSON, or over BOUND_CACHE_BYTES, is not written;
+ * same. Text that is not such JSON, or over BOUND_INPUTS_BYTES, is not written;
  * tools that are too large are left out. Then the oldest files of the folder are
  * removed, until it is within its bounds; so does startup_cache_save_era. */
 void startup_cache_save(const struct startup_cache *m,

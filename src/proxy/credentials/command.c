@@ -396,8 +396,8 @@ run(struct command_auth *c, const char *reason)
 	struct child_config config = { .argv = (const char *const *)c->words,
 		.unset = c->unset,
 		.output = true,
-		.max_output = BOUND_AUTH_COMMAND_BYTES,
-		.timeout_ms = BOUND_AUTH_COMMAND_MS };
+		.max_output = BOUND_TEXT_BYTES,
+		.timeout_ms = BOUND_LONG_MS };
 	struct buf input;
 
 	buf_init(&input, 0);
@@ -431,7 +431,7 @@ reason(const struct command_auth *c, int64_t now_s, bool refused)
 	/* If the clock was set back, do not wait for it */
 	if (refused &&
 	    (now_s < c->refused_at ||
-		now_s - c->refused_at >= BOUND_AUTH_COMMAND_AGAIN_MS / 1000))
+		now_s - c->refused_at >= BOUND_SHORT_MS / 1000))
 		return "unauthorized";
 	return NULL;
 }
@@ -494,7 +494,7 @@ command_new(struct loop *l, const char *command, const char *url,
 	c->aws = aws;
 	c->cb = cb;
 	c->arg = arg;
-	c->refused_at = -BOUND_AUTH_COMMAND_AGAIN_MS / 1000;
+	c->refused_at = -BOUND_SHORT_MS / 1000;
 	buf_init(&c->output, 0);
 	headers_init(&c->headers);
 	headers_init(&c->key);

@@ -98,11 +98,11 @@ struct oauth {
 	int64_t asked[3];         /* times when it asked, the latest first */
 	int64_t brake_until, brake_ms;
 	char *brake_why;
-	/* Each login process adds BOUND_LOGIN_PROCESS_MS to it. */
+	/* Each login process adds BOUND_STEP_MS to it. */
 	int64_t started_until;
 	/* The tickets for which the latest tokens with more scopes were asked
 	 * for, a ring. */
-	uint64_t scoped[BOUND_LOGIN_PROCESSES];
+	uint64_t scoped[BOUND_IN_A_ROW];
 	size_t n_scoped;
 
 	struct waiter *waiters;
@@ -377,7 +377,7 @@ on_record(const struct record *r, const char *why, void *arg)
 	if (expected && o->stamp == o->before) {
 		brake(o,
 		    "the login succeeded, but the token store has no new token",
-		    LATER_MS, BOUND_WEAK_LOGIN_MS);
+		    LATER_MS, BOUND_MINUTE_MS);
 		end_waiting(o, o->brake_why, false);
 		return;
 	}
@@ -423,7 +423,7 @@ static bool
 is_braked(struct oauth *o)
 {
 	int64_t full_until = o->started_until -
-	    (BOUND_LOGIN_PROCESSES - 1) * BOUND_LOGIN_PROCESS_MS;
+	    (BOUND_IN_A_ROW - 1) * BOUND_STEP_MS;
 
 	if (o->brake_until < full_until && loop_now(o->loop) < full_until) {
 		o->brake_until = full_until;
@@ -468,7 +468,7 @@ start_login_process(struct oauth *o, enum login_reason reason, bool interactive,
 		r.record = &o->record;
 	if (o->started_until < loop_now(o->loop))
 		o->started_until = loop_now(o->loop);
-	o->started_until += BOUND_LOGIN_PROCESS_MS;
+	o->started_until += BOUND_STEP_MS;
 	free(o->where);
 	o->where = NULL;
 	o->reason = reason;
@@ -584,14 +584,14 @@ on_login_process_done(enum login_end end, const char *why, int64_t again_ms,
 		settle_all(o);
 		return;
 	case LOGIN_LATER:
-		brake(o, why, LATER_MS, BOUND_WEAK_LOGIN_MS);
-		if (again_ms > BOUND_LOGIN_RETRY_MS)
-			again_ms = BOUND_LOGIN_RETRY_MS;
+		brake(o, why, LATER_MS, BOUND_MINUTE_MS);
+		if (again_ms > BOUND_TAB_MS)
+			again_ms = BOUND_TAB_MS;
 		if (again_ms > o->brake_ms)
 			o->brake_until = loop_now(o->loop) + again_ms;
 		break;
 	case LOGIN_UNREACHED:
-		brake(o, why, LATER_MS, BOUND_WEAK_LOGIN_MS);
+		brake(o, why, LATER_MS, BOUND_MINUTE_MS);
 		if (o->reason != LOGIN_EXPIRED)
 			break;
 		o->unreached = true;
@@ -603,7 +603,7 @@ on_login_process_done(enum login_end end, const char *why, int64_t again_ms,
 		break;
 	case LOGIN_FAILED:
 		log_warn("cannot sign in to %s: %s", o->config.host, why);
-		brake(o, why, BRAKE_MS, BOUND_BAD_LOGIN_MS);
+		brake(o, why, BRAKE_MS, BOUND_PARKED_MS);
 		break;
 	}
 	end_waiting(o, why, false);
@@ -648,7 +648,7 @@ static bool
 asked_too_often(const struct oauth *o)
 {
 	return o->config.store == NULL && o->asked[2] != 0 &&
-	    loop_now(o->loop) - o->asked[2] < BOUND_SIGN_INS_MS;
+	    loop_now(o->loop) - o->asked[2] < BOUND_TABS_MS;
 }
 
 /* Waits for a login process, and starts one if there is none. A question joins
@@ -695,10 +695,9 @@ has_enough_scopes(const struct oauth *o, const struct waiter *w)
 {
 	size_t i, n = 0;
 
-	for (i = 0; i < BOUND_LOGIN_PROCESSES; i++)
+	for (i = 0; i < BOUND_IN_A_ROW; i++)
 		n += o->scoped[i] == w->ticket;
-	return n >=
-	    (o->config.alone ? BOUND_MORE_SCOPES_ALONE : BOUND_MORE_SCOPES);
+	return n >= (o->config.alone ? BOUND_MORE_SCOPES_ALONE : BOUND_AGAIN);
 }
 
 static bool
@@ -730,7 +729,7 @@ settle_scope(struct oauth *o, const struct waiter *w, const char *scope)
 		return refusal_final(o, w, o->brake_why, false);
 	done = want_login_process(o, w, LOGIN_SCOPE);
 	if (!done && !busy)
-		o->scoped[o->n_scoped++ % BOUND_LOGIN_PROCESSES] = w->ticket;
+		o->scoped[o->n_scoped++ % BOUND_IN_A_ROW] = w->ticket;
 	return done;
 }
 
@@ -795,7 +794,7 @@ settle_401(struct oauth *o, const struct waiter *w, const struct challenge *c)
 			"has just issued. The token may be for another "
 			"audience or scope: see --resource, --no-resource, "
 			"--scope",
-		    BRAKE_MS, BOUND_BAD_LOGIN_MS);
+		    BRAKE_MS, BOUND_PARKED_MS);
 		free(clock);
 		return refusal_final(o, w, o->brake_why, false);
 	}
@@ -851,7 +850,7 @@ settle_nonce(struct oauth *o, const struct waiter *w)
 		    "it wants a nonce (DPoP) and gives none that can be used; "
 		    "its operator must mend that",
 		    false);
-	if (w->refusal->facts.again >= BOUND_NONCES)
+	if (w->refusal->facts.again >= BOUND_TRIES)
 		return refusal_final(o, w,
 		    "it refuses each nonce (DPoP) that it gives; its operator "
 		    "must mend that",
@@ -930,7 +929,7 @@ settle_refusal(struct oauth *o, const struct waiter *w)
 
 	if (!is_read(o, true))
 		return false;
-	if (f->refusals + (f->stamp != 0) >= BOUND_TOKENS)
+	if (f->refusals + (f->stamp != 0) >= BOUND_FLAPS)
 		return refusal_final(o, w,
 		    "it refused one token after the other", false);
 	challenge_parse(&c, f->challenge);

@@ -58,7 +58,7 @@ is_stray(const struct exchange *t, const struct frame *m)
 {
 	return m->kind == FRAME_ERROR && !has_id(m) && t->sse != NULL &&
 	    t->verb == VERB_POST && verdict_2xx(&t->facts) &&
-	    m->text.n <= BOUND_ERROR_KEPT_BYTES;
+	    m->text.n <= BOUND_PART_BYTES;
 }
 
 static void
@@ -101,7 +101,7 @@ batch_in(struct exchange *t, struct span array)
 	if (bad == SIZE_MAX)
 		log_info("the server sent an array of more than %d messages: "
 			 "refused",
-		    BOUND_BATCH);
+		    BOUND_MANY);
 	else if (bad > 0)
 		log_debug("%zu elements of an array from the server are not "
 			  "messages: dropped",
@@ -275,9 +275,7 @@ on_event(const char *type, struct buf *data, void *arg)
 	 * follows. */
 	if (t->answer.n == 0)
 		buf_add(&t->answer, data->p,
-		    data->n > BOUND_EVENT_WORDS_BYTES ?
-			BOUND_EVENT_WORDS_BYTES :
-			data->n);
+		    data->n > BOUND_TEXT_BYTES ? BOUND_TEXT_BYTES : data->n);
 }
 
 static void
@@ -352,7 +350,7 @@ decide(struct exchange *t, struct transfer *x)
 	if (t->facts.status < 300 || t->facts.media == MEDIA_SSE || t->decided)
 		return;
 	t->decided = true;
-	http_expire(x, BOUND_DECIDED_MS);
+	http_expire(x, BOUND_BRIEF_MS);
 }
 
 static void
@@ -383,7 +381,7 @@ on_head(struct transfer *x, int status, void *arg)
 		t->u->ops.heard(http_header(x, "DPoP-Nonce", 0), t->u->arg);
 	if (t->refused) {
 		f->clock_ahead_s = http_clock_ahead(x);
-		buf_init(&t->challenge, BOUND_CHALLENGES_BYTES);
+		buf_init(&t->challenge, BOUND_NOTE_BYTES);
 		http_headers_all(x, "WWW-Authenticate", &t->challenge);
 		f->challenge = buf_span(&t->challenge);
 	}
@@ -457,11 +455,11 @@ on_data(struct transfer *x, const char *p, size_t n, void *arg)
 	}
 	if (t->facts.media != MEDIA_JSON) {
 		/* Kept only for the verdict and for the text of an error. */
-		if (n > BOUND_ERROR_BODY_BYTES - t->answer.n)
-			n = BOUND_ERROR_BODY_BYTES - t->answer.n;
+		if (n > BOUND_PART_BYTES - t->answer.n)
+			n = BOUND_PART_BYTES - t->answer.n;
 		buf_add(&t->answer, p, n);
 		exchange_count_held(t, t->answer.n);
-		return t->answer.n < BOUND_ERROR_BODY_BYTES;
+		return t->answer.n < BOUND_PART_BYTES;
 	}
 	if (n > max - t->answer.n)
 		return too_large(t);
@@ -475,8 +473,8 @@ words_of(const struct exchange *t)
 {
 	struct span words = buf_span(&t->answer);
 
-	if (words.n > BOUND_ERROR_BODY_BYTES)
-		words.n = BOUND_ERROR_BODY_BYTES;
+	if (words.n > BOUND_PART_BYTES)
+		words.n = BOUND_PART_BYTES;
 	return words;
 }
 

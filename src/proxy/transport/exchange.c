@@ -97,7 +97,7 @@ exchange_end(struct exchange *t, struct frame *body)
 static bool
 is_small_control(const struct exchange *t)
 {
-	return t->control && t->bytes <= BOUND_CONTROL_BYTES;
+	return t->control && t->bytes <= BOUND_PART_BYTES;
 }
 
 void

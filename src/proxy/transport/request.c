@@ -83,8 +83,8 @@ idle_limit(const struct exchange *t)
 		return 0;
 	if (t->body != NULL &&
 	    (t->body->kind == FRAME_RESULT || t->body->kind == FRAME_ERROR) &&
-	    (limit == 0 || limit > BOUND_RECEIPT_MS))
-		return BOUND_RECEIPT_MS;
+	    (limit == 0 || limit > BOUND_MINUTE_MS))
+		return BOUND_MINUTE_MS;
 	return limit;
 }
 
@@ -239,7 +239,7 @@ request_check_redirect(struct exchange *t)
 	    (t->facts.status == 404 || t->facts.status == 405))
 		forget_slash(t->u);
 	if (t->location == NULL || t->location[0] == '\0' ||
-	    t->redirects >= BOUND_REDIRECTS)
+	    t->redirects >= BOUND_TRIES)
 		return;
 	if (url_resolve(&target, &t->u->base, t->location) != URL_OK)
 		return;

@@ -319,10 +319,10 @@ START_TEST(bound)
 					   none = { .text = "too long" };
 	struct buf b;
 
-	filled(&b, BOUND_CHALLENGE_BYTES);
+	filled(&b, BOUND_HEADER_BYTES);
 	is_case(buf_span(&b), &whole);
 	buf_free(&b);
-	filled(&b, BOUND_CHALLENGE_BYTES + 1);
+	filled(&b, BOUND_HEADER_BYTES + 1);
 	is_case(buf_span(&b), &none);
 	buf_free(&b);
 }

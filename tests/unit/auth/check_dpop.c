@@ -309,7 +309,7 @@ START_TEST(nonce_bytes)
 
 	ck_assert(dpop_set_key(d, pem));
 	buf_init(&b, 0);
-	while (b.n < BOUND_NONCE_BYTES)
+	while (b.n < BOUND_ID_BYTES)
 		buf_addc(&b, 'n');
 	dpop_hear(d, buf_str(&b));
 	prove("GET", "http://h/", NULL);
@@ -317,7 +317,7 @@ START_TEST(nonce_bytes)
 	buf_addc(&b, 'n');
 	dpop_hear(d, buf_str(&b));
 	prove("GET", "http://h/", NULL);
-	ck_assert_uint_eq(strlen(text(claims, "nonce")), BOUND_NONCE_BYTES);
+	ck_assert_uint_eq(strlen(text(claims, "nonce")), BOUND_ID_BYTES);
 	buf_free(&b);
 }
 END_TEST

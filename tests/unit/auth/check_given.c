@@ -363,15 +363,15 @@ END_TEST
 
 START_TEST(a_file_that_is_too_large)
 {
-	char *text = xmalloc(BOUND_SECRET_BYTES + 1), *why;
+	char *text = xmalloc(BOUND_TEXT_BYTES + 1), *why;
 	struct given *a;
 
-	memset(text, 'x', BOUND_SECRET_BYTES + 1);
-	write_bytes(path, text, BOUND_SECRET_BYTES, 0600);
+	memset(text, 'x', BOUND_TEXT_BYTES + 1);
+	write_bytes(path, text, BOUND_TEXT_BYTES, 0600);
 	a = make("", "FILE", NULL, &why);
 	ck_assert_msg(a != NULL, "%s", why);
 	given_free(a);
-	write_bytes(path, text, BOUND_SECRET_BYTES + 1, 0600);
+	write_bytes(path, text, BOUND_TEXT_BYTES + 1, 0600);
 	free(text);
 	ck_assert_ptr_null(make("", "FILE", NULL, &why));
 	ck_assert_ptr_nonnull(strstr(why, "File too large"));

@@ -109,7 +109,7 @@ END_TEST
 START_TEST(challenge_in_another_charset)
 {
 	const char *const argv[] = { "mcpsplice", NULL };
-	char large[BOUND_CHALLENGE_BYTES + 2];
+	char large[BOUND_HEADER_BYTES + 2];
 	struct login_process_request request = { .argv = argv };
 
 	request.challenge = "Bearer realm=\"caf\xE9\", scope=\"a\"";
@@ -118,13 +118,13 @@ START_TEST(challenge_in_another_charset)
 	    "Bearer realm=\"caf\xEF\xBF\xBD\", scope=\"a\"");
 	login_process_task_free(&task);
 	memset(large, 1, sizeof large);
-	large[BOUND_CHALLENGE_BYTES] = '\0';
+	large[BOUND_HEADER_BYTES] = '\0';
 	request.challenge = large;
 	pass(&request);
 	ck_assert_str_eq(task.request.challenge, large);
 	login_process_task_free(&task);
-	large[BOUND_CHALLENGE_BYTES] = 1;
-	large[BOUND_CHALLENGE_BYTES + 1] = '\0';
+	large[BOUND_HEADER_BYTES] = 1;
+	large[BOUND_HEADER_BYTES + 1] = '\0';
 	pass(&request);
 	ck_assert_ptr_null(task.request.challenge);
 	login_process_task_free(&task);
@@ -203,7 +203,7 @@ START_TEST(much_output)
 	const char *const argv[] = { "mcpsplice", NULL };
 	const struct login_process_request request = { .argv = argv };
 	char *script = xasprintf("head -c %d /dev/zero",
-	    BOUND_LOGIN_OUTPUT_BYTES + _i);
+	    BOUND_QUEUE_BYTES + _i);
 
 	run(script, &request);
 	ck_assert_int_eq((int)end, LOGIN_LATER);
@@ -218,8 +218,7 @@ START_TEST(many_errors)
 {
 	const char *const argv[] = { "mcpsplice", NULL };
 	const struct login_process_request request = { .argv = argv };
-	char *script = xasprintf("printf '%%%ds' bc >&2",
-	    BOUND_LOGIN_ERRORS_BYTES + 1);
+	char *script = xasprintf("printf '%%%ds' bc >&2", BOUND_NAME_BYTES + 1);
 
 	run(script, &request);
 	ck_assert_ptr_nonnull(strstr(said, "status 0:  "));

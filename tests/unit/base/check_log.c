@@ -168,7 +168,7 @@ END_TEST
 /* A record of so many bytes with its line end is whole, a longer one is cut. */
 START_TEST(test_line_bytes)
 {
-	char text[BOUND_LOG_LINE_BYTES + 1];
+	char text[BOUND_LINE_BYTES + 1];
 	size_t around, room;
 
 	open_log(LEVEL_INFO, true, NULL);
@@ -177,14 +177,14 @@ START_TEST(test_line_bytes)
 	buf_reset(&seen);
 	memset(text, '"', sizeof text);
 	/* A quote takes two bytes. */
-	room = BOUND_LOG_LINE_BYTES - around + (size_t)_i;
+	room = BOUND_LINE_BYTES - around + (size_t)_i;
 	text[room / 2] = room % 2 == 1 ? 'x' : '\0';
 	text[room / 2 + 1] = '\0';
 	log_info("%s", text);
 	if (_i == 0)
-		ck_assert_uint_eq(seen.n - 2, BOUND_LOG_LINE_BYTES);
+		ck_assert_uint_eq(seen.n - 2, BOUND_LINE_BYTES);
 	else
-		ck_assert_uint_lt(seen.n - 2, BOUND_LOG_LINE_BYTES);
+		ck_assert_uint_lt(seen.n - 2, BOUND_LINE_BYTES);
 }
 END_TEST
 
@@ -366,9 +366,9 @@ START_TEST(test_dump_for_errors)
 {
 	open_log(LEVEL_WARN, false, NULL);
 	log_dump_for_error("one", 5);
-	log_dump_for_error("two", 5 + BOUND_DUMP_MS - 1);
-	log_dump_for_error("three", 5 + BOUND_DUMP_MS);
-	log_dump_for_error("four", 5 + BOUND_DUMP_MS);
+	log_dump_for_error("two", 5 + BOUND_MINUTE_MS - 1);
+	log_dump_for_error("three", 5 + BOUND_MINUTE_MS);
+	log_dump_for_error("four", 5 + BOUND_MINUTE_MS);
 	ck_assert_uint_eq(count("|mcpsplice: one\n"), 1);
 	ck_assert_uint_eq(count("|mcpsplice: two\n"), 0);
 	ck_assert_uint_eq(count("|mcpsplice: three\n"), 1);

@@ -14,7 +14,7 @@
 /* What libcurl gets of two files, of which each has a line end behind it. */
 START_TEST(bytes_of_both)
 {
-	size_t n = BOUND_AUTHORITIES_BYTES / 2;
+	size_t n = BOUND_FILE_BYTES / 2;
 	char *text = xcalloc(1, n + 1), *cacert, *extra;
 	struct authorities a = { 0 };
 	bool both;

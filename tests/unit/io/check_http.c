@@ -601,7 +601,7 @@ END_TEST
 /* So many connections are kept when all calls are over. */
 START_TEST(spare_connections)
 {
-	enum { KEPT = 1 + BOUND_SPARE_CONNECTIONS };
+	enum { KEPT = 1 + BOUND_CONNECTIONS };
 	struct http_config config = defaults;
 	struct server *s = server_new(script_slow_echo);
 	static struct call k[KEPT + 1];

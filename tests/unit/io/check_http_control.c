@@ -203,7 +203,7 @@ START_TEST(a_turn_is_short)
 	ended(&k, HTTP_DONE, true);
 	ck_assert_uint_eq(k.bytes, BIG);
 	ck_assert_uint_eq(k.sum, pattern_sum(BIG));
-	ck_assert_uint_le(turn.most, BOUND_TURN_BYTES);
+	ck_assert_uint_le(turn.most, BOUND_PART_BYTES);
 	client_free(c);
 	server_free(s);
 }

@@ -139,14 +139,14 @@ END_TEST
 
 START_TEST(too_long)
 {
-	static char text[BOUND_URL_BYTES + 2];
+	static char text[BOUND_TEXT_BYTES + 2];
 	struct url u;
 
 	memset(text, 'a', sizeof text - 1);
 	memcpy(text, "http://h/", 9);
 	ck_assert_int_eq(url_parse(&u, text), URL_BAD);
 	is_empty(&u);
-	text[BOUND_URL_BYTES] = '\0';
+	text[BOUND_TEXT_BYTES] = '\0';
 	ck_assert_int_eq(url_parse(&u, text), URL_OK);
 	url_free(&u);
 }

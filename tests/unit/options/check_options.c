@@ -741,7 +741,7 @@ END_TEST
 START_TEST(a_large_file)
 {
 	struct world w;
-	char *text = xasprintf("fail #%*s", BOUND_CONFIG_BYTES + _i - 6, "");
+	char *text = xasprintf("fail #%*s", BOUND_QUEUE_BYTES + _i - 6, "");
 
 	world_init(&w);
 	world_file(w.etc, text, 0600);

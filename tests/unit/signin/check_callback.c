@@ -227,22 +227,21 @@ START_TEST(a_head_has_a_bound)
 
 	buf_init(&b, 0);
 	buf_adds(&b, GOOD HOST "X: ");
-	while (b.n < BOUND_BROWSER_REQUEST_BYTES - 4 + (size_t)_i)
+	while (b.n < BOUND_HEADER_BYTES - 4 + (size_t)_i)
 		buf_addc(&b, 'x');
 	ck_assert_int_eq(read_bytes((struct span){ b.p,
-					BOUND_BROWSER_REQUEST_BYTES - 5 },
+					BOUND_HEADER_BYTES - 5 },
 			     &usual),
 	    CALLBACK_MORE);
 	buf_adds(&b, "\r\n\r\n");
-	ck_assert_uint_eq(b.n, BOUND_BROWSER_REQUEST_BYTES + (size_t)_i);
+	ck_assert_uint_eq(b.n, BOUND_HEADER_BYTES + (size_t)_i);
 	ck_assert_int_eq(read_bytes((struct span){ b.p,
-					BOUND_BROWSER_REQUEST_BYTES - 1 },
+					BOUND_HEADER_BYTES - 1 },
 			     &usual),
 	    CALLBACK_MORE);
 	ck_assert_int_eq(read_bytes(buf_span(&b), &usual),
 	    _i == 0 ? CALLBACK_CODE : CALLBACK_OTHER);
-	ck_assert_int_eq(read_bytes((struct span){ b.p,
-					BOUND_BROWSER_REQUEST_BYTES },
+	ck_assert_int_eq(read_bytes((struct span){ b.p, BOUND_HEADER_BYTES },
 			     &usual),
 	    _i == 0 ? CALLBACK_CODE : CALLBACK_OTHER);
 	buf_free(&b);
@@ -562,7 +561,7 @@ START_TEST(a_pasted_url_has_a_bound)
 
 	buf_init(&b, 0);
 	buf_adds(&b, "http://127.0.0.1:4242/callback?code=abc" S "&x=");
-	while (b.n < BOUND_BROWSER_REQUEST_BYTES)
+	while (b.n < BOUND_HEADER_BYTES)
 		buf_addc(&b, 'x');
 	ck_assert_int_eq(callback_url(buf_str(&b), &usual, &got),
 	    CALLBACK_CODE);

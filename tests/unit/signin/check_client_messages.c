@@ -892,11 +892,11 @@ END_TEST
 /* The value is taken, one more is not. */
 START_TEST(user_codes)
 {
-	char code[BOUND_DEVICE_CODE_BYTES + 2], *text;
+	char code[BOUND_WORDS_BYTES + 2], *text;
 	struct json_object *o;
 
 	memset(code, 'x', sizeof code);
-	code[BOUND_DEVICE_CODE_BYTES + _i] = '\0';
+	code[BOUND_WORDS_BYTES + _i] = '\0';
 	text = xasprintf("{\"user_code\":\"%s\"}", code);
 	o = parse(text);
 	ck_assert_pstr_eq(client_user_code(o), _i == 0 ? code : NULL);

@@ -165,7 +165,7 @@ END_TEST
 
 START_TEST(size)
 {
-	size_t n = BOUND_DOCUMENT_BYTES;
+	size_t n = BOUND_PART_BYTES;
 	char *text = xmalloc(n + 2);
 
 	memset(text, ' ', n + 1);
@@ -186,7 +186,7 @@ START_TEST(many)
 	struct buf b;
 	int i;
 
-	buf_init(&b, BOUND_DOCUMENT_BYTES);
+	buf_init(&b, BOUND_PART_BYTES);
 	buf_adds(&b, "{\"l\":[0");
 	for (i = 0; i < 20000; i++)
 		buf_adds(&b, ",\"\",0");

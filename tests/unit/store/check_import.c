@@ -278,12 +278,11 @@ START_TEST(many_folders)
 	char path[64];
 	int i;
 
-	for (i = 2; i <= BOUND_IMPORT_FOLDERS + _i; i++) {
+	for (i = 2; i <= BOUND_SOME + _i; i++) {
 		snprintf(path, sizeof path, "auth/mcp-remote-v%d", i);
 		home_mkdir(path, 0700);
 	}
-	ck_assert_int_eq(found_in(BOUND_IMPORT_FOLDERS + _i),
-	    BOUND_IMPORT_FOLDERS);
+	ck_assert_int_eq(found_in(BOUND_SOME + _i), BOUND_SOME);
 }
 END_TEST
 
@@ -311,14 +310,14 @@ last_name(void)
  * somewhere else. */
 START_TEST(many_entries)
 {
-	int i, n = BOUND_IMPORT_FOLDERS;
+	int i, n = BOUND_SOME;
 	char path[64], *last;
 
 	for (i = 2; i <= n; i++) {
 		snprintf(path, sizeof path, "auth/mcp-remote-v%d", i);
 		home_mkdir(path, 0700);
 	}
-	for (; i <= BOUND_IMPORT_ENTRIES + _i; i++) {
+	for (; i <= BOUND_FILES + _i; i++) {
 		snprintf(path, sizeof path, "auth/file%d", i);
 		home_puts(path, "");
 	}
@@ -493,8 +492,8 @@ START_TEST(not_safe)
 	ck_assert_int_eq(mkdir(path, 0700), 0);
 	ck_assert(refused("regular"));
 	ck_assert_int_eq(rmdir(path), 0);
-	large = xcalloc(1, BOUND_DOCUMENT_BYTES + 2);
-	memset(large, ' ', BOUND_DOCUMENT_BYTES + 1);
+	large = xcalloc(1, BOUND_PART_BYTES + 2);
+	memset(large, ' ', BOUND_PART_BYTES + 1);
 	put("v1", TOKENS, large);
 	free(large);
 	ck_assert(refused("not imported"));

@@ -404,8 +404,8 @@ START_TEST(corrupt)
 	ck_assert(refuses("\"token\" is broken"));
 	ck_assert(!store_found_newer(store));
 	ck_assert_ptr_null(strstr(got.why, "CANARY"));
-	long_text = xcalloc(1, BOUND_DOCUMENT_BYTES + 2);
-	memset(long_text, ' ', BOUND_DOCUMENT_BYTES + 1);
+	long_text = xcalloc(1, BOUND_PART_BYTES + 2);
+	memset(long_text, ' ', BOUND_PART_BYTES + 1);
 	put_text(long_text);
 	free(long_text);
 	ck_assert(refuses("too large"));
@@ -418,10 +418,10 @@ END_TEST
 START_TEST(unfit_is_not_kept)
 {
 	struct record r = make_record("good");
-	char *text = xcalloc(1, BOUND_DOCUMENT_BYTES + 1);
+	char *text = xcalloc(1, BOUND_PART_BYTES + 1);
 
 	ck_assert(put(&r));
-	memset(text, 'x', BOUND_DOCUMENT_BYTES);
+	memset(text, 'x', BOUND_PART_BYTES);
 	r.token.refresh = text;
 	ck_assert(!put(&r));
 	ck_assert_ptr_nonnull(strstr(got.why, "cannot be kept"));
@@ -899,7 +899,7 @@ START_TEST(pending_large)
 	p.url = xstrdup("");
 	ck_assert_int_eq(store_set_pending(store, name, &p), 0);
 	b = home_get(file);
-	n = BOUND_PENDING_BYTES - b.n + (size_t)_i;
+	n = BOUND_TEXT_BYTES - b.n + (size_t)_i;
 	free(p.url);
 	p.url = xmalloc(n + 1);
 	memset(p.url, 'x', n);
@@ -908,7 +908,7 @@ START_TEST(pending_large)
 	/* Whoever wrote it. */
 	buf_reset(&b);
 	buf_addf(&b, "failed 400\nurl %s\nopened 0 0 0\nasked 0\n", p.url);
-	ck_assert_uint_eq(b.n, BOUND_PENDING_BYTES + (size_t)_i);
+	ck_assert_uint_eq(b.n, BOUND_TEXT_BYTES + (size_t)_i);
 	home_put(file, b.p, b.n, 0600);
 	store_pending(store, name, &q);
 	ck_assert_pstr_eq(q.url, _i == 0 ? p.url : NULL);
@@ -968,16 +968,16 @@ START_TEST(lists_of_many)
 	char path[256];
 	int i;
 
-	for (i = 0; i < BOUND_STORE_ENTRIES; i++) {
+	for (i = 0; i < BOUND_FILES; i++) {
 		snprintf(path, sizeof path, OWN "/a-%016x.json", (unsigned)i);
 		home_puts(path, "");
 	}
 	store_list(store, on_name, &l);
-	ck_assert_uint_eq(l.n, BOUND_STORE_ENTRIES);
+	ck_assert_uint_eq(l.n, BOUND_FILES);
 	home_puts(OWN "/b-0123456789abcdef.json", "");
 	l.n = 0;
 	store_list(store, on_name, &l);
-	ck_assert_uint_eq(l.n, BOUND_STORE_ENTRIES);
+	ck_assert_uint_eq(l.n, BOUND_FILES);
 }
 END_TEST
 
@@ -1175,7 +1175,7 @@ START_TEST(helper_large)
 	r.generation = 1;
 	buf_init(&b, 0);
 	record_print(&r, &b);
-	n = BOUND_DOCUMENT_BYTES - b.n;
+	n = BOUND_PART_BYTES - b.n;
 	buf_free(&b);
 	free(r.token.refresh);
 	r.token.refresh = xcalloc(1, n + 1);

@@ -469,8 +469,8 @@ END_TEST
 
 START_TEST(test_question_bytes_of_all)
 {
-	int calls = BOUND_ASKED_ALL_BYTES / BOUND_ASKED_BYTES, i;
-	size_t rest = BOUND_ASKED_ALL_BYTES % BOUND_ASKED_BYTES;
+	int calls = BOUND_ALL_BYTES / BOUND_ASKED_BYTES, i;
+	size_t rest = BOUND_ALL_BYTES % BOUND_ASKED_BYTES;
 	struct play *p = asked(calls + 1);
 
 	for (i = 0; i < calls; i++) {
@@ -489,8 +489,7 @@ END_TEST
 START_TEST(test_server_info)
 {
 	struct play *p = play_new(&play_client, "");
-	size_t n = BOUND_SERVER_INFO_BYTES - strlen("{\"name\":\"\"}") +
-	    (size_t)_i;
+	size_t n = BOUND_NOTE_BYTES - strlen("{\"name\":\"\"}") + (size_t)_i;
 	char *name = xmalloc(n + 1);
 
 	memset(name, 'x', n);

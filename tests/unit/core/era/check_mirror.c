@@ -1313,7 +1313,7 @@ START_TEST(test_read_bytes)
 	const char
 	    *outer = "{\"properties\":{\"a\":",
 	    *inner = "{\"x-mcp-header\":\"A\",\"type\":\"string\",\"x\":\"";
-	size_t around = strlen(outer) + 2, budget = BOUND_MIRROR_READ_BYTES;
+	size_t around = strlen(outer) + 2, budget = BOUND_FILE_BYTES;
 	size_t n = (budget - around) / 2;
 	char *pad = long_text(inner, 'x', n - strlen(inner) - 2, "\"}");
 	/* Blanks cost once. */
@@ -1364,8 +1364,7 @@ learn_one(struct mirror *m, int tool, size_t name_bytes, size_t key_bytes)
 	char *text = xasprintf("{\"name\":\"%0*d\",\"inputSchema\":"
 			       "{\"properties\":{\"%s\":" STRING("A") "}}}",
 	    (int)name_bytes, tool, key);
-	size_t nodes = 2 *
-	    (sizeof(struct mirror_node) + BOUND_HEADER_NAME_BYTES);
+	size_t nodes = 2 * (sizeof(struct mirror_node) + BOUND_NAME_BYTES);
 
 	learn_tools(m, text, &drops);
 	ck_assert_uint_eq(drops.n, 0);
@@ -1380,7 +1379,7 @@ learn_one(struct mirror *m, int tool, size_t name_bytes, size_t key_bytes)
 START_TEST(test_memory_exactly)
 {
 	struct mirror *m = mirror_new();
-	size_t room = BOUND_MIRRORED_BYTES, least = learn_one(m, 0, 8, 1);
+	size_t room = BOUND_TOOLS_BYTES, least = learn_one(m, 0, 8, 1);
 	size_t more, name, key;
 	char *text, *got;
 	int i = 1;
@@ -1388,11 +1387,9 @@ START_TEST(test_memory_exactly)
 	for (room -= least; room >= 2 * least; i++)
 		room -= learn_one(m, i, 8, 1);
 	more = room - least + (size_t)_i;
-	key = more > BOUND_PARAMETER_NAME_BYTES / 2 ?
-	    BOUND_PARAMETER_NAME_BYTES / 2 :
-	    more;
+	key = more > BOUND_NAME_BYTES / 2 ? BOUND_NAME_BYTES / 2 : more;
 	name = 8 + more - key;
-	ck_assert_uint_le(name, BOUND_TOOL_NAME_BYTES);
+	ck_assert_uint_le(name, BOUND_NAME_BYTES);
 	ck_assert_uint_eq(learn_one(m, i, name, 1 + key), room + (size_t)_i);
 	text = long_text("{\"", 'k', 1 + key, "\":\"v\"}");
 	got = xasprintf("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":"

@@ -407,7 +407,7 @@ START_TEST(test_large_server)
 
 	buf_init(&b, 0);
 	buf_adds(&b, "{\"code\":1,\"message\":\"");
-	while (b.n < BOUND_ERROR_SHOWN_BYTES + (size_t)_i - 2)
+	while (b.n < BOUND_TEXT_BYTES + (size_t)_i - 2)
 		buf_addc(&b, 'x');
 	buf_adds(&b, "\"}");
 	text = xasprintf("{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":%s}",
@@ -417,7 +417,7 @@ START_TEST(test_large_server)
 	free(text);
 	f = fault_from_facts(request, &facts, HOST, refusal);
 	shown = json_get(json_get(f->error, "data"), "server");
-	ck_assert_uint_eq(shown.n, _i == 0 ? BOUND_ERROR_SHOWN_BYTES : 0);
+	ck_assert_uint_eq(shown.n, _i == 0 ? BOUND_TEXT_BYTES : 0);
 	frame_unref(f);
 	frame_unref(refusal);
 	frame_unref(request);

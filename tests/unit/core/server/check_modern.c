@@ -227,7 +227,7 @@ END_TEST
 
 START_TEST(test_bytes_of_all_rounds)
 {
-	unsigned i, calls = BOUND_INPUTS_ALL_BYTES / BOUND_INPUTS_BYTES;
+	unsigned i, calls = BOUND_ALL_BYTES / BOUND_INPUTS_BYTES;
 	size_t less = 1000;
 	struct play *p = play_new(&play_server, "modern");
 
@@ -236,7 +236,7 @@ START_TEST(test_bytes_of_all_rounds)
 		    BOUND_INPUTS_BYTES - (i == calls ? less : 0));
 		ck_assert_uint_eq(play_seen(p, "roots/list"), 1);
 	}
-	less += BOUND_INPUTS_ALL_BYTES % BOUND_INPUTS_BYTES;
+	less += BOUND_ALL_BYTES % BOUND_INPUTS_BYTES;
 	ask_at_length(p, i, less + 1);
 	ck_assert_uint_eq(play_seen(p, "\"reason\":\"too_large\""), 1);
 	ck_assert_uint_eq(play_seen(p, "roots/list"), 0);

@@ -146,14 +146,14 @@ START_TEST(test_kept_bytes_exactly)
 	struct play *p = play_new(&play_server, "transport=sse notes was=sse");
 	struct frame *f = frame_copy(span_of("{}"));
 	size_t around = frame_size(f) - f->text.n + sizeof f;
-	char *line = xmalloc(BOUND_ENDPOINT_MESSAGES_BYTES + 1);
+	char *line = xmalloc(BOUND_QUEUE_BYTES + 1);
 	size_t n;
 	int over;
 
 	frame_unref(f);
 	play_check_lines(p, suite_fragment("@opened"));
 	for (over = 1; over >= 0; over--) {
-		n = BOUND_ENDPOINT_MESSAGES_BYTES - around + (size_t)over;
+		n = BOUND_QUEUE_BYTES - around + (size_t)over;
 		memset(line, ' ', n);
 		memcpy(line, note, sizeof note - 1);
 		strcpy(line + n - 1, "}");

@@ -57,7 +57,7 @@ END_TEST
 START_TEST(test_too_long_uris)
 {
 	struct play *p = play_new(&play_server, "modern");
-	size_t n = BOUND_SUBSCRIBED_BYTES - 2;
+	size_t n = BOUND_QUEUE_BYTES - 2;
 	char *uri = xmalloc(n + 2);
 
 	memset(uri, 'u', n + 1);

@@ -426,9 +426,9 @@ START_TEST(size_of_a_refusal)
 	struct play *p = play_new(&play_session, "");
 	char *line = filled("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{"
 			    "\"code\":-32000,\"message\":\"Not here",
-	    "\"}}", BOUND_ERROR_KEPT_BYTES + (size_t)_i);
+	    "\"}}", BOUND_PART_BYTES + (size_t)_i);
 	size_t n = _i == 0 ? strcspn(strstr(line, "Not"), "\"") :
-			     BOUND_ERROR_KEPT_BYTES / 8;
+			     BOUND_PART_BYTES / 8;
 	char *words = filled("Not here", "", n);
 
 	play_check_lines(p, suite_fragment("@quiet"));
@@ -460,7 +460,7 @@ answered(struct play *p, int id)
 START_TEST(answered_calls_that_are_known)
 {
 	struct play *p = play_new(&play_session, "");
-	int i, first = 4, last = first + BOUND_ANSWERED + 1;
+	int i, first = 4, last = first + BOUND_FEW + 1;
 
 	play_check_lines(p, suite_fragment("@live"));
 	for (i = first; i < last; i++)

@@ -233,14 +233,14 @@ START_TEST(test_count)
 	int i;
 	const struct subscribed *last;
 
-	for (i = 0; i < BOUND_SUBSCRIPTIONS; i++) {
+	for (i = 0; i < BOUND_LISTED; i++) {
 		uri = xasprintf("\"u%d\"", i);
 		ck_assert(about(&r, SUBSCRIBE, uri));
 		free(uri);
 	}
-	ck_assert_uint_eq(r.n, BOUND_SUBSCRIPTIONS);
+	ck_assert_uint_eq(r.n, BOUND_LISTED);
 	ck_assert(!about(&r, SUBSCRIBE, "\"more\""));
-	ck_assert_uint_eq(r.n, BOUND_SUBSCRIPTIONS);
+	ck_assert_uint_eq(r.n, BOUND_LISTED);
 	ck_assert(about(&r, SUBSCRIBE, "\"u1023\"")); /* known */
 	ck_assert(about(&r, UNSUBSCRIBE, "\"more\""));
 	ck_assert(!about(&r, SUBSCRIBE, "\"more\""));

@@ -561,7 +561,7 @@ START_TEST(test_batch_of_too_many)
 
 	buf_init(&b, 0);
 	buf_addc(&b, '[');
-	for (i = 0; i < BOUND_BATCH + extra; i++)
+	for (i = 0; i < BOUND_MANY + extra; i++)
 		buf_adds(&b,
 		    i > 0 ? ",{" V ",\"method\":\"n\"}" :
 			    "{" V ",\"method\":\"n\"}");
@@ -569,7 +569,7 @@ START_TEST(test_batch_of_too_many)
 	told = 0;
 	ck_assert_uint_eq(msg_batch(buf_span(&b), 512, on_counted, &told),
 	    extra == 0 ? 0 : SIZE_MAX);
-	ck_assert_uint_eq(told, extra == 0 ? BOUND_BATCH : 0);
+	ck_assert_uint_eq(told, extra == 0 ? BOUND_MANY : 0);
 	buf_free(&b);
 }
 END_TEST

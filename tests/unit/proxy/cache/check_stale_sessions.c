@@ -322,7 +322,7 @@ START_TEST(ids)
 	static const char *const bad[] = { "a b", "a\n", "\x7f", "\x80", "a\tb",
 		"" };
 	struct span version = span_of(SPOKEN);
-	enum { LONGEST = BOUND_SESSION_ID_BYTES };
+	enum { LONGEST = BOUND_HEADER_BYTES };
 	char text[LONGEST + 1], expect[LONGEST + 100];
 	struct buf b;
 	int i;
@@ -429,7 +429,7 @@ START_TEST(very_many)
 {
 	struct buf b;
 	char path[512];
-	int i, n = BOUND_NOTES + 2;
+	int i, n = BOUND_LISTED + 2;
 
 	leave("session");
 	b = home_get(only_file());
@@ -440,10 +440,10 @@ START_TEST(very_many)
 	}
 	buf_free(&b);
 	leave("session");
-	ck_assert_uint_eq(home_count(FOLDER), BOUND_NOTES);
+	ck_assert_uint_eq(home_count(FOLDER), BOUND_LISTED);
 	ck_assert(!home_exists(path));
 	stale_sessions_take(stale_sessions, (size_t)n, on_taken, &given);
-	ck_assert_uint_eq(given, BOUND_NOTES);
+	ck_assert_uint_eq(given, BOUND_LISTED);
 }
 END_TEST
 

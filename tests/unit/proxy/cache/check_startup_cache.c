@@ -23,7 +23,7 @@
 #include "unit/unit.h"
 
 #define FOLDER ".cache/mcpsplice"
-#define BIG ((size_t)BOUND_CACHE_BYTES)
+#define BIG ((size_t)BOUND_INPUTS_BYTES)
 
 static const char *const version = "\"2025-06-18\"";
 static const char *const first = "{\"protocolVersion\":\"2025-06-18\",\"a\":1}";
@@ -321,8 +321,8 @@ static const char *const newer_heads[] = { "{\"mcpsplice\":4,\"key\":1}\n",
 START_TEST(newer_file)
 {
 	const char *head = newer_heads[_i];
-	char *large = xcalloc(1, BOUND_CACHE_BYTES + 100);
-	char *start = big_json("a", BOUND_CACHE_BYTES + 1);
+	char *large = xcalloc(1, BOUND_INPUTS_BYTES + 100);
+	char *start = big_json("a", BOUND_INPUTS_BYTES + 1);
 
 	save(version, first, tools);
 	home_puts(file, head);
@@ -333,7 +333,7 @@ START_TEST(newer_file)
 	save(version, first, tools);
 	save(version, start, "");
 	ck_assert(home_is(file, head));
-	memset(large, ' ', BOUND_CACHE_BYTES + 99);
+	memset(large, ' ', BOUND_INPUTS_BYTES + 99);
 	memcpy(large, head, strlen(head));
 	home_puts(file, large);
 	save(version, first, tools);
@@ -414,18 +414,18 @@ START_TEST(very_many_files)
 	make_files(5000, 1);
 	home_age(FOLDER "/host-4999", -50000);
 	save(version, first, tools);
-	ck_assert_uint_eq(home_count(FOLDER), BOUND_CACHE_FILES);
+	ck_assert_uint_eq(home_count(FOLDER), BOUND_SOME);
 	ck_assert(remembers(version, first, tools));
 	ck_assert(remembers("other", first, ""));
-	ck_assert(has_file(BOUND_CACHE_FILES - 3));
-	ck_assert(!has_file(BOUND_CACHE_FILES - 2));
+	ck_assert(has_file(BOUND_SOME - 3));
+	ck_assert(!has_file(BOUND_SOME - 2));
 	ck_assert(!has_file(4999));
 	/* those of a start that changes nothing, too, and those of eras */
 	make_files(300, 1);
 	save(version, first, tools);
-	ck_assert_uint_eq(home_count(FOLDER), BOUND_CACHE_FILES);
+	ck_assert_uint_eq(home_count(FOLDER), BOUND_SOME);
 	startup_cache_save_era(startup_cache, true, false);
-	ck_assert_uint_eq(home_count(FOLDER), BOUND_CACHE_FILES);
+	ck_assert_uint_eq(home_count(FOLDER), BOUND_SOME);
 	ck_assert(home_exists(era_file));
 }
 END_TEST
@@ -433,7 +433,7 @@ END_TEST
 /* The file that was just saved counts, and stays. */
 START_TEST(very_many_bytes)
 {
-	const size_t part = (size_t)BOUND_CACHE_ALL_BYTES / 8;
+	const size_t part = (size_t)BOUND_ALL_BYTES / 8;
 
 	save("other", first, "");
 	make_files(12, part);
@@ -651,7 +651,7 @@ END_TEST
 START_TEST(too_deep_by_one)
 {
 	struct buf b;
-	int i, n = BOUND_CACHE_DEPTH - 1 + _i;
+	int i, n = BOUND_MAX_DEPTH - 1 + _i;
 
 	buf_init(&b, 0);
 	buf_adds(&b, "{\"a\":");
@@ -1001,7 +1001,7 @@ END_TEST
 /* A file of this size is read, and found to be damaged. */
 START_TEST(a_large_era)
 {
-	char *text = xasprintf("%*s", BOUND_CACHE_ERA_BYTES + _i, "");
+	char *text = xasprintf("%*s", BOUND_NAME_BYTES + _i, "");
 
 	save_era("legacy");
 	home_puts(era_file, text);

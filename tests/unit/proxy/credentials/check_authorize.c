@@ -400,7 +400,7 @@ START_TEST(one_token_after_the_other)
 	authorize_ask(authorize, 1, false);
 	await(1);
 	put_token("two", 3600);
-	refuse(1, now->stamp, BOUND_TOKENS - 2 + (unsigned)_i);
+	refuse(1, now->stamp, BOUND_FLAPS - 2 + (unsigned)_i);
 	await(2);
 	ck_assert_uint_eq(ready, _i == 0 ? 2 : 1);
 	ck_assert_uint_eq(final, _i == 0 ? 0 : 1);

@@ -313,7 +313,7 @@ END_TEST
 /* Blanks count, too. */
 START_TEST(a_large_answer)
 {
-	char *text = xasprintf("%-*s", BOUND_AUTH_COMMAND_BYTES + _i,
+	char *text = xasprintf("%-*s", BOUND_TEXT_BYTES + _i,
 	    "{\"version\":1,\"token\":\"t\"}");
 
 	answer(text);

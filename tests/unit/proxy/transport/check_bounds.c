@@ -122,8 +122,7 @@ script_challenges(struct conn *c)
 		push_many(c, part);
 		say(c, "\r\nWWW-Authenticate: ");
 		push_many(c,
-		    BOUND_CHALLENGES_BYTES - 2 * part - 4 +
-			(size_t)c->s->variant);
+		    BOUND_NOTE_BYTES - 2 * part - 4 + (size_t)c->s->variant);
 		say(c, "\r\nContent-Length: 0\r\n\r\n");
 	}
 }
@@ -133,7 +132,7 @@ START_TEST(challenges)
 	struct server *s = begin(script_challenges, _i, false);
 
 	client_until(seen.c, &seen.done);
-	ck_assert_uint_eq(seen.challenge, _i == 0 ? BOUND_CHALLENGES_BYTES : 0);
+	ck_assert_uint_eq(seen.challenge, _i == 0 ? BOUND_NOTE_BYTES : 0);
 	finish(s);
 }
 END_TEST
@@ -145,7 +144,7 @@ script_event(struct conn *c)
 		say(c,
 		    "HTTP/1.1 404 No\r\nContent-Type: text/event-stream\r\n"
 		    "Connection: close\r\n\r\ndata: ");
-		push_many(c, BOUND_EVENT_WORDS_BYTES + (size_t)c->s->variant);
+		push_many(c, BOUND_TEXT_BYTES + (size_t)c->s->variant);
 		say(c, "\n\n");
 		return;
 	}
@@ -157,7 +156,7 @@ START_TEST(words_of_an_event)
 
 	client_until(seen.c, &seen.done);
 	ck_assert_uint_eq(seen.body,
-	    _i == 0 ? BOUND_EVENT_WORDS_BYTES - 1 : BOUND_EVENT_WORDS_BYTES);
+	    _i == 0 ? BOUND_TEXT_BYTES - 1 : BOUND_TEXT_BYTES);
 	finish(s);
 }
 END_TEST
@@ -172,9 +171,9 @@ script_control(struct conn *c)
 		snprintf(head, sizeof head,
 		    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 		    "Content-Length: %d\r\n\r\n",
-		    BOUND_CONTROL_BYTES + 2);
+		    BOUND_PART_BYTES + 2);
 		say(c, head);
-		push_many(c, BOUND_CONTROL_BYTES + (size_t)c->s->variant);
+		push_many(c, BOUND_PART_BYTES + (size_t)c->s->variant);
 		pause_ms(100);
 		push_many(c, 2 - (size_t)c->s->variant);
 	}
