@@ -159,10 +159,9 @@ def manual(rows):
         out.append(f".It {row.value}\n")
         if row.option:
             out.append(f".Fl Fl {row.option} :\n")
-        text = row.what[:1].upper() + row.what[1:] if not row.option \
-            else row.what
-        for sentence in re.split(r"(?<=[.:]) (?=[A-Z])",
-                                 roff(f"{text}. {row.then}")):
+        then = row.then[:1].lower() + row.then[1:]
+        for sentence in re.split(r"(?<=[.]) (?=[A-Z])",
+                                 roff(f"{row.what}: {then}")):
             out.append(textwrap.fill(sentence, 79, break_long_words=False,
                                      break_on_hyphens=False) + "\n")
     return "".join(out + [".El\n"])

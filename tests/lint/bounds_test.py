@@ -86,19 +86,19 @@ class Bounds(unittest.TestCase):
     def test_what_the_manual_shows(self):
         shown = self.run_lint("--manual").stdout
         self.assertIn(".It 10176 KiB\n.Fl Fl max-line :\n"
-                      'a line\'s length, with \\-\\-flag and "quotes".\n'
-                      "It is cut.\nIt is told.\n", shown)
-        self.assertIn(".It 1 h\nAn answer.\nIt fails.\n", shown)
+                      'a line\'s length, with \\-\\-flag and "quotes": '
+                      "it is cut.\nIt is told.\n", shown)
+        self.assertIn(".It 1 h\nan answer: it fails.\n", shown)
 
     def test_the_manual(self):
         path = "doc/mcpsplice.1"
         for before, after in (
-                ("10176 KiB", "10 MiB"), ("It fails.", "It waits."),
+                ("10176 KiB", "10 MiB"), ("it fails.", "it waits."),
                 (".Fl Fl max-line :\n", ""),
-                (".It 1 h\nAn answer.\nIt fails.\n", ""),
-                ("It fails.\n", "It fails.\n.It more: 2\nToo much.\n"),
-                ("They are refused.\n.El\n",
-                 "They are refused.\n.El\nAnd more.\n")):
+                (".It 1 h\nan answer: it fails.\n", ""),
+                ("it fails.\n", "it fails.\n.It more: 2\nToo much.\n"),
+                ("they are refused.\n.El\n",
+                 "they are refused.\n.El\nAnd more.\n")):
             self.breach(path, before, after, path + ":")
         self.breach(path, ".Sh LIMITS", ".Sh BOUNDS", "no section LIMITS")
 
