@@ -33,7 +33,7 @@ enum fault_ran { RAN_NO, RAN_MAYBE, RAN_AS_GIVEN /* by who makes the error */ };
  * text. */
 struct fault_row {
 	int code;           /* of JSON-RPC */
-	const char *reason; /* one of doc/design.md "Our errors", or NULL */
+	const char *reason; /* one that doc/mcpsplice.1 lists, or NULL */
 	enum fault_ran ran;
 	const char *text;
 };
