@@ -375,7 +375,7 @@ http_new(struct loop *l, const struct http_config *config, const char **why)
 		return NULL;
 	}
 	/* libcurl signs the headers that it is given: not these, which are
-	 * changed on the way (io/http_sign.h) */
+	 * changed on the way (io/http_sign) */
 	if (config->sigv4 == NULL && config->codings != NULL &&
 	    config->codings[0] != '\0')
 		h->codings = xasprintf("Accept-Encoding: %s", config->codings);

@@ -1,7 +1,6 @@
 /*
  * What this client sends to an authorization server: forms for its endpoints,
- * the registration, the URL for a browser. What the answers mean is in
- * client_answer.c.
+ * the registration, the URL for a browser; and what the answers mean.
  *
  * All that a form holds is percent-encoded, all that --authorize-param may
  * set is something that we do not set: nothing of a server's document can

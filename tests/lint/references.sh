@@ -112,7 +112,7 @@ function check_file(word, at)
 	if (word ~ /^(src|tests|doc|contrib|m4|build-aux)\/./) {
 		if (!is_there(word))
 			breach(at, "there is no " word)
-	} else if (word ~ /^(app|auth|base|cache|core|io|login|options|store|transport)\/./) {
+	} else if (word ~ /^(auth|base|core|io|options|proxy|signin|store)\/./) {
 		if (!is_there("src/" word) && !is_there("tests/unit/" word))
 			breach(at, "there is no " word " in src")
 	} else if (word ~ /^(data|e2e|explore|fuzz|interop|lint|play|schedules|unit)\/./) {
