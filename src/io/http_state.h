@@ -333,7 +333,7 @@ struct transfer *http_setup(struct http *h, const struct http_request *r);
  * changed. */
 void http_setup_forget_trust(struct transfer *x);
 
-/* http_sign.c */
+/* --- http_sign.c --- */
 
 /* Sets the constant options of x, if requests are signed. */
 void http_sign_set(struct transfer *x);

@@ -1,6 +1,6 @@
 /*
- * What a login consists of; structures only. Its parts do what the order says,
- * and report what came of it; each may call those before it:
+ * What a login consists of. Its parts do what the order says, and report what
+ * came of it; each may call those before it:
  *
  *   report > token > grant > user > client > order > run
  *
@@ -113,7 +113,9 @@ struct login {
  * from inside or later. */
 typedef void login_part(struct login *g);
 
-/* report.c */
+/* Each login_part below does what its name says, and reports what came of it. */
+
+/* --- report.c --- */
 
 int64_t login_now(void); /* s since 1970 */
 /* Tells what came. What follows is done after the caller has returned. */
@@ -153,18 +155,16 @@ void login_say(struct login *g, enum log_level level, const char *fmt, ...)
 /* Gives it back, if it is held: *fd is -1 then. */
 void login_unlock(int *fd);
 
-/* Each does what its name says, and reports what came of it. */
 login_part login_lock_token, login_lock_login, login_lock_tab,
     login_unlock_token, login_unlock_tab;
 
 /* Does what its name says, in ms at most, and reports what came of it. */
 void login_discover(struct login *g, int64_t ms, bool interactive);
 
-/* token.c */
+/* --- token.c --- */
 
-/* Each does what its name says, and reports what came of it. */
 login_part login_load, login_count_failure;
-/* The same; before it, what is no good any more is forgotten. */
+/* Parts, too; before it, what is no good any more is forgotten. */
 void login_adopt(struct login *g, enum login_forget what);
 void login_save(struct login *g, enum login_forget what);
 void login_forget(struct login *g, enum login_forget what);
@@ -203,34 +203,30 @@ void login_take_client(struct login *g);
 /* Sends the request r for it, and reports what came of it. Takes over r. */
 void login_ask_credentials(struct login *g, struct client_request *r);
 
-/* Each does what its name says, and reports what came of it. */
 login_part login_refresh, login_credentials, login_exchange;
 
-/* grant.c */
+/* --- grant.c --- */
 
 /* Gets it in ms at most, and reports what came of it. */
 void login_grant(struct login *g, int64_t ms);
 
-/* user.c */
+/* --- user.c --- */
 
 /* Ends a login that "mcpsplice logout" wants to be over; else looks again after
  * a while. */
 void login_look_for_end(struct login *g);
 
-/* Each does what its name says, and reports what came of it. */
 login_part login_watch, login_clear, login_note_success, login_note_failure;
 
 /* What comes to the redirect's port: listener_cb. */
 bool login_callback(struct span so_far, struct buf *reply, void *arg);
 
-/* Each does what its name says, and reports what came of it. */
 login_part login_authorize, login_open, login_open_for_other,
     login_close_browser, login_close_listener;
 
-/* Each does what its name says, and reports what came of it. */
 login_part login_device, login_poll;
 
-/* client.c */
+/* --- client.c --- */
 
 /* Opens the port of the redirect, 0: any free one, with the limits that a
  * browser meets. host: 127.0.0.1, localhost (nobody else may have the port at
@@ -238,14 +234,13 @@ login_part login_device, login_poll;
 struct listener *login_open_port(struct loop *l, unsigned port,
     const char *host, listener_cb *cb, void *arg);
 
-/* Each does what its name says, and reports what came of it. */
 login_part login_take_given, login_take_document, login_register,
     login_register_by_name;
 
-/* The same. again: at the port of the last time. */
+/* A part, too. again: at the port of the last time. */
 void login_listen(struct login *g, bool again);
 
-/* order.c */
+/* --- order.c --- */
 
 /* Does all of it; once. */
 struct login_result login_order(struct login *g);

@@ -46,7 +46,7 @@ void check_show_name(struct buf *out, const char *name);
 /* Appends a day, in UTC. */
 void check_show_day(struct buf *out, int64_t at);
 
-/* check_report.c */
+/* --- check_report.c --- */
 
 enum step_state { STEP_OK, STEP_WARNING, STEP_FAILED };
 

@@ -37,7 +37,7 @@ void command_token_text(struct buf *out, const struct record *r);
 /* Appends the user whom the token names; nothing if it names none. */
 void command_user_text(struct buf *out, const struct record *r);
 
-/* arguments.c */
+/* --- arguments.c --- */
 
 /* Appends the JSON object that the words stand for: key=value is a string, or
  * what the schema wants (a number, true or false) if the value is one;

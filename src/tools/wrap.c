@@ -1,7 +1,7 @@
 /* The command: files in, diffs out; writes only with --write. */
 #include "config.h"
 
-#include "tools/wrap_plan.h"
+#include "tools/wrap.h"
 
 #include <ctype.h>
 #include <inttypes.h>

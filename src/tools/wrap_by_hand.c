@@ -2,7 +2,7 @@
  * the few members that have to stay. */
 #include "config.h"
 
-#include "tools/wrap_plan.h"
+#include "tools/wrap.h"
 
 #include <ctype.h>
 #include <stdlib.h>

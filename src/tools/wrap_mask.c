@@ -14,7 +14,7 @@
 #include "core/wire/json.h"
 #include "core/wire/redact.h"
 #include "options/table.h"
-#include "tools/wrap_plan.h"
+#include "tools/wrap.h"
 
 #define SET "(set)"
 #define DEEP (BOUND_WRAP_DEPTH + 2)

@@ -1,7 +1,7 @@
 /* The edits of one file, and how they are shown. */
 #include "config.h"
 
-#include "tools/wrap_plan.h"
+#include "tools/wrap.h"
 
 #include <stdlib.h>
 

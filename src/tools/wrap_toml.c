@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "tools/wrap_plan.h"
+#include "tools/wrap.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "tools/wrap_plan.h"
+#include "tools/wrap.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -92,7 +92,7 @@ struct streamable {
 	uint64_t accepted; /* the latest stamp reported to ops.accepted */
 };
 
-/* exchange.c */
+/* --- exchange.c --- */
 
 /* Returns NULL if there is none with this ticket. */
 struct exchange *exchange_find(const struct streamable *u, uint64_t ticket);
@@ -120,7 +120,7 @@ void exchange_count_held(struct exchange *t, size_t held);
 /* Notes that the answer grew by n bytes. */
 void exchange_count_bytes(struct exchange *t, size_t n);
 
-/* request.c */
+/* --- request.c --- */
 
 /* Sends the request of t, with the latest credentials, as a new transfer. */
 void request_start(struct exchange *t);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "tools/wrap_plan.h"
+#include "tools/wrap.h"
 #include "unit/unit.h"
 
 #define SELF "/m"

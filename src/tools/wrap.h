@@ -1,14 +1,15 @@
 /*
- * What is to be changed in one file: edits of bytes, the entries that they
- * belong to, and what a user has to be told. Pure, but for the text on stdout
- * that the caller prints.
+ * The parts of "mcpsplice wrap". First what is to be changed in one file: edits
+ * of bytes, the entries that they belong to, and what a user has to be told. All
+ * of it is pure but for wrap.c.
  */
-#ifndef MCPSPLICE_TOOLS_WRAP_PLAN_H
-#define MCPSPLICE_TOOLS_WRAP_PLAN_H
+#ifndef MCPSPLICE_TOOLS_WRAP_H
+#define MCPSPLICE_TOOLS_WRAP_H
 
-#include "options/options.h"
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "options/options.h"
 
 /* The bytes from..to become text. */
 struct wrap_edit {
@@ -89,7 +90,7 @@ int wrap_toml(struct wrap_plan *p, struct span text, const char *self,
 void wrap_by_hand(struct buf *out, const char *path, struct span text,
     const char *self, bool windows);
 
-/* wrap.c */
+/* --- wrap.c --- */
 
 struct wrap_host {
 	const char *name;
@@ -107,7 +108,7 @@ enum wrap_format wrap_hosts_format(const char *path);
  * has no links. */
 bool wrap_hosts_windows(const char *path, bool in_wsl);
 
-/* wrap_words.c */
+/* --- wrap_words.c --- */
 
 /* What an entry of mcpsplice has to have. Begin with zeros. */
 struct wrap_start {
