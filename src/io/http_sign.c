@@ -72,7 +72,8 @@ add_query(struct buf *to, const char *query)
 			strings_add(&parts, buf_take(&one));
 		buf_free(&one);
 	}
-	qsort(parts.list, parts.n, sizeof *parts.list, compare);
+	if (parts.n > 0)
+		qsort(parts.list, parts.n, sizeof *parts.list, compare);
 	for (i = 0; i < parts.n; i++) {
 		buf_addc(to, i == 0 ? '?' : '&');
 		*strchr(parts.list[i], ' ') = '=';
@@ -90,7 +91,8 @@ http_sign_url(struct transfer *x)
 	if (x->h->config.sigv4 == NULL ||
 	    curl_version_info(CURLVERSION_NOW)->version_num >= SIGN_ENCODES)
 		return NULL;
-	path = strchr(strstr(x->url, "://") + 3, '/');
+	path = strstr(x->url, "://") + 3;
+	path += strcspn(path, "/");
 	/* a proxy that sees the request gets the whole URL */
 	SET(x, CURLOPT_REQUEST_TARGET,
 	    x->proxied && strncmp(x->url, "http:", 5) == 0 ? x->url : path);

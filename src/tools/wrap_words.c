@@ -550,8 +550,7 @@ something_else(const struct program *p, const struct reader *r)
 	size_t i, n, operands = 0;
 	bool off, at;
 
-	for (i = r->at; i < w->n; i++) {
-		option = w->list[i];
+	for (i = r->at; i < w->n && (option = w->list[i]) != NULL; i++) {
 		if (option[0] != '-' || option[1] == '\0') {
 			if (operands++ > 0 &&
 			    option[strspn(option, "0123456789")] != '\0')
