@@ -412,7 +412,8 @@ wrap_start_header(struct wrap_start *s, const char *name, const char *value,
 	if (strcasecmp(name, "Accept") == 0 ||
 	    strcasecmp(name, "Content-Type") == 0)
 		return;
-	line = xasprintf("%s: %s", name, value);
+	/* a name is never the @ in front of a file */
+	line = xasprintf("%s%s: %s", name[0] == '@' ? " " : "", name, value);
 	if (has_env || strchr(value, '$') != NULL) {
 		add(s, "-H");
 		strings_add(&s->words, line);

@@ -324,6 +324,12 @@ static const struct {
 	{ "{'url':'https://a/x','headers':{'accept':'x','Content-Type':'y'}}",
 	    "{'command':'/m', 'args':['https://a/x']}" },
 	/* left alone */
+	{ "{'url':'https://a/x','headers':{'@/f':'b'}}", "[cannot be sent" },
+	{ "{'url':'https://a/x','headers':{'@/f':'${B}'}}", "[cannot be sent" },
+	{ "{'url':'https://a/x','headers':{'A':'b\\n@/f'}}",
+	    "[cannot be sent" },
+	{ "{'url':'https://a/x','headers':{'A\\u001b':'${env:B}'}}",
+	    "[A\\x1b" },
 	{ "{'url':'https://a/x','headers':{'A':'${env:B}'}}", "[${NAME}" },
 	{ "{'url':'https://a/x','headers':{'A':'${B:-c}'}}", "[${NAME}" },
 	{ "{'url':'https://a/x','headers':{'A':'${'}}", "[${NAME}" },
