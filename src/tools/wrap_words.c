@@ -539,6 +539,22 @@ has_option(const struct program *p, const char *option, size_t n)
 	return false;
 }
 
+/* Is the word at i an option with one value that was there before? mcp-remote
+ * takes the first, mcpsplice the last. */
+static bool
+is_again(const struct reader *r, size_t i, const struct option_row *row)
+{
+	size_t k;
+
+	if (row->arg == NULL || row->kind == OPTION_LIST ||
+	    row->kind == OPTION_HEADER || row->kind == OPTION_HEADER_FILE)
+		return false;
+	for (k = r->at; k < i; k++)
+		if (strcmp(r->words->list[k], r->words->list[i]) == 0)
+			return true;
+	return false;
+}
+
 /* Whoever wrote or checked the entry knew what the program of now does with it.
  * Returns why mcpsplice would do something else, or NULL. What it does not know
  * either is found later. */
@@ -573,6 +589,8 @@ something_else(const struct program *p, const struct reader *r)
 			return xasprintf("its %.*s%s means nothing to %s, or "
 					 "something else than to mcpsplice",
 			    (int)n, option, at ? " @FILE" : "", p->name);
+		if (row != NULL && is_again(r, i, row))
+			return xasprintf("it has %.*s twice", (int)n, option);
 		if (p->python && (option[1] == 'H' || row == NULL))
 			i += 2;
 		else if (row != NULL && row->arg != NULL && option[n] == '\0')
