@@ -324,8 +324,8 @@ take(struct server *s, struct span below, const struct statement *at)
 	if (span_is(first, "env"))
 		take_env(s, names, at->value);
 	for (i = 0; i < sizeof others / sizeof others[0]; i++)
-		if (span_is(below, others[i]))
-			s->other = below;
+		if ((below.n > 0 || names.n > 0) && span_is(first, others[i]))
+			s->other = first;
 	if (below.n > 0)
 		return;
 	s->to = at->to;

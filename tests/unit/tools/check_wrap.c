@@ -659,6 +659,8 @@ static const struct {
 	{ HEAD URL "scopes = [\"a\"]\n", "[scopes" },
 	{ HEAD URL "[mcp_servers.a.http_headers]\nA = \"b\"\n",
 	    "[http_headers" },
+	{ HEAD URL "http_headers.A = \"b\"\n", "[http_headers" },
+	{ HEAD URL "[mcp_servers.a.oauth.b]\nA = \"b\"\n", "[oauth" },
 	{ HEAD URL "http_headers = { A = \"b$\" }\n", "[dollar" },
 	{ HEAD URL "http_headers = { A = 7 }\n", "[not understood" },
 	{ HEAD URL "http_headers = 7\n", "[not understood" },
