@@ -141,6 +141,14 @@ xrealloc(void *p, size_t size)
 	return checked(realloc(p, size == 0 ? 1 : size));
 }
 
+void *
+xgrow(void *list, size_t n, size_t size)
+{
+	if ((n & (n - 1)) != 0) /* no power of two */
+		return list;
+	return xrealloc(list, (n == 0 ? 1 : 2 * n) * size);
+}
+
 char *
 xstrdup(const char *s)
 {
@@ -383,7 +391,7 @@ string_list_free(char **list)
 void
 strings_add(struct strings *list, char *s)
 {
-	list->list = xrealloc(list->list, (list->n + 2) * sizeof *list->list);
+	list->list = xgrow(list->list, list->n + 1, sizeof *list->list);
 	if (s != NULL)
 		list->list[list->n++] = s;
 	list->list[list->n] = NULL;

@@ -43,6 +43,10 @@ _Noreturn void out_of_memory(void);
 void *xmalloc(size_t size);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t size);
+/* Makes room for one more behind n things of so many bytes, in a list that has
+ * grown by this function only. The room doubles, so that a long list is linear
+ * with every allocator. */
+void *xgrow(void *list, size_t n, size_t size);
 char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);
 /* Prints into a new string, which the caller owns. */

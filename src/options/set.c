@@ -374,8 +374,7 @@ origin_add(struct option_origin *origin, const struct option_setting *s)
 {
 	struct option_from *f;
 
-	origin->from = xrealloc(origin->from,
-	    (origin->n + 1) * sizeof *origin->from);
+	origin->from = xgrow(origin->from, origin->n, sizeof *origin->from);
 	f = &origin->from[origin->n++];
 	f->text = xstrdup(s->from);
 	f->weight = s->weight;

@@ -11,7 +11,7 @@
 void
 wrap_plan_edit(struct wrap_plan *p, size_t from, size_t to, char *text)
 {
-	p->edits = xrealloc(p->edits, (p->n_edits + 1) * sizeof *p->edits);
+	p->edits = xgrow(p->edits, p->n_edits, sizeof *p->edits);
 	p->edits[p->n_edits++] = (struct wrap_edit){ from, to, 0, text };
 }
 
@@ -28,7 +28,7 @@ visible(struct span name, size_t max)
 void
 wrap_plan_place(struct wrap_plan *p, struct span name, size_t from, size_t to)
 {
-	p->places = xrealloc(p->places, (p->n_places + 1) * sizeof *p->places);
+	p->places = xgrow(p->places, p->n_places, sizeof *p->places);
 	p->places[p->n_places++] = (struct wrap_place){ visible(name, 200),
 		from, to };
 }

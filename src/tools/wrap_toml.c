@@ -263,7 +263,7 @@ server_of(struct file *f, struct span name, const struct statement *at)
 	for (i = f->n; i > 0; i--) /* most often it is the last */
 		if (span_eq(f->servers[i - 1].name, name))
 			return &f->servers[i - 1];
-	f->servers = xrealloc(f->servers, (f->n + 1) * sizeof *f->servers);
+	f->servers = xgrow(f->servers, f->n, sizeof *f->servers);
 	s = &f->servers[f->n++];
 	f->plan->entries++;
 	*s = (struct server){ .name = name, .from = at->from, .to = at->to };
