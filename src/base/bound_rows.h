@@ -33,7 +33,10 @@ BOUND_OPTION(MAX_BUFFER_BYTES, 256, MIB, "max-buffer",
 BOUND(WORDS_BYTES, 200, B,
     "a text of the server in a message; a code to be typed in",
     "The text is cut, the code is refused.")
-BOUND(NAME_BYTES, 512, B, "the name of a tool, a parameter or a header",
+BOUND(HEADER_NAME_BYTES, 256, B,
+    "the name of a header that repeats a parameter; the file of an era",
+    "No parameter of the tool becomes a header; the file is not read.")
+BOUND(NAME_BYTES, 512, B, "the name of a tool or a parameter",
     "The tool counts as unsafe, and none of its parameters becomes a header.")
 BOUND(ID_BYTES, 1, KIB, "the id of a line that is too long or of a question",
     "The line is answered with the id null, the question is not answered.")

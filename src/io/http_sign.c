@@ -114,11 +114,13 @@ http_sign_url(struct transfer *x)
 static void
 join(const struct headers *from, struct headers *to)
 {
+	const struct header *h;
 	const char *before;
-	struct header *h;
 	char *both;
+	size_t i;
 
-	for (h = from->list; h < from->list + from->n; h++) {
+	for (i = 0; i < from->n; i++) {
+		h = &from->list[i];
 		before = headers_get(to, h->name);
 		both = xasprintf("%s%s%s", before == NULL ? "" : before,
 		    before == NULL ? "" : ",", h->value);

@@ -96,7 +96,7 @@ check_token(int status, struct json_object *doc)
 	client_refresh(&r, &rec, true);
 	client_finish(&r, &rec, NULL, false);
 	FUZZ_CHECK(headers_get(&r.headers, "Authorization") != NULL);
-	check_form(&r, 2);
+	check_form(&r, 3);
 	free(why);
 	record_free(&rec);
 }

@@ -320,7 +320,7 @@ annotate(struct walk *w, const struct span found[KEYWORDS], size_t step)
 	/* The first step is the root. */
 	if (step == NOWHERE || step == 0)
 		return "its " ANNOTATION " is not on a plain property";
-	buf_init(&token, BOUND_NAME_BYTES);
+	buf_init(&token, BOUND_HEADER_NAME_BYTES);
 	why = check_token(w, found[KEY_ANNOTATION], &token);
 	if (why == NULL && !has_mirrored_type(found[KEY_TYPE]))
 		why = "its " ANNOTATION
@@ -381,7 +381,7 @@ place(struct mirror_plan *plan, struct walk *w, struct step *s)
 	buf_init(&node->key, BOUND_NAME_BYTES);
 	node->header = s->header;
 	s->header = NULL;
-	plan->size += sizeof *node + s->key.n + BOUND_NAME_BYTES;
+	plan->size += sizeof *node + s->key.n + BOUND_HEADER_NAME_BYTES;
 	if (s->node == 0)
 		return 0;
 	parent = &plan->nodes[w->steps[s->parent].node];

@@ -475,7 +475,7 @@ read_era(const struct startup_cache *m, int dir)
 
 	buf_init(&text, 0);
 	fd = file_open(dir, m->era, false);
-	rc = fd < 0 ? -1 : file_get(fd, BOUND_NAME_BYTES, &text);
+	rc = fd < 0 ? -1 : file_get(fd, BOUND_HEADER_NAME_BYTES, &text);
 	if (rc == 0) {
 		age = file_age(fd);
 		era = find_era(m, buf_span(&text));

@@ -1364,7 +1364,8 @@ learn_one(struct mirror *m, int tool, size_t name_bytes, size_t key_bytes)
 	char *text = xasprintf("{\"name\":\"%0*d\",\"inputSchema\":"
 			       "{\"properties\":{\"%s\":" STRING("A") "}}}",
 	    (int)name_bytes, tool, key);
-	size_t nodes = 2 * (sizeof(struct mirror_node) + BOUND_NAME_BYTES);
+	size_t nodes = 2 *
+	    (sizeof(struct mirror_node) + BOUND_HEADER_NAME_BYTES);
 
 	learn_tools(m, text, &drops);
 	ck_assert_uint_eq(drops.n, 0);

@@ -1001,7 +1001,7 @@ END_TEST
 /* A file of this size is read, and found to be damaged. */
 START_TEST(a_large_era)
 {
-	char *text = xasprintf("%*s", BOUND_NAME_BYTES + _i, "");
+	char *text = xasprintf("%*s", BOUND_HEADER_NAME_BYTES + _i, "");
 
 	save_era("legacy");
 	home_puts(era_file, text);
