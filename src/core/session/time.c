@@ -198,10 +198,11 @@ session_tick(struct session *s)
 	struct call *c, *after;
 	size_t left;
 
-	if (alarm_is_due(&s->alarms, ALARM_PHASE, s->now))
-		phase_timeout(s);
+	/* first, so that nothing is sent that would be aborted at once */
 	if (alarm_is_due(&s->alarms, ALARM_DRAIN, s->now))
 		drain_timeout(s);
+	if (alarm_is_due(&s->alarms, ALARM_PHASE, s->now))
+		phase_timeout(s);
 	session_last_tick(s);
 	session_start_tick(s);
 	session_listen_tick(s);
