@@ -479,38 +479,29 @@ is_unset(const char *variable, const char *const *unset)
 	return false;
 }
 
-/* Makes the child's environment without the variables in unset. The strings are
- * borrowed from environ. */
-static char **
-make_environment(const char *const *unset)
+/* Adds copies of strings: execve wants them without const, though it does not
+ * change them. */
+static void
+add_copies(struct strings *list, const char *const *from)
 {
-	char **e, **env;
-	size_t n = 0;
-
-	for (e = environ; e != NULL && *e != NULL; e++)
-		n++;
-	env = xcalloc(n + 1, sizeof *env);
-	n = 0;
-	for (e = environ; e != NULL && *e != NULL; e++)
-		if (!is_unset(*e, unset))
-			env[n++] = *e;
-	return env;
+	for (; from != NULL && *from != NULL; from++)
+		strings_add(list, xstrdup(*from));
 }
 
-/* Copies argv: execve wants strings without const, though it does not change
- * them. */
+/* Makes the child's environment: ours without the variables in unset, and what
+ * is set. */
 static char **
-make_argv(const char *const *argv)
+make_environment(const char *const *unset, const char *const *set)
 {
-	char **copy;
-	size_t n;
+	struct strings list = { 0 };
+	char **e;
 
-	for (n = 0; argv[n] != NULL; n++)
-		;
-	copy = xcalloc(n + 1, sizeof *copy);
-	for (n = 0; argv[n] != NULL; n++)
-		copy[n] = xstrdup(argv[n]);
-	return copy;
+	strings_add(&list, NULL);
+	for (e = environ; e != NULL && *e != NULL; e++)
+		if (!is_unset(*e, unset))
+			strings_add(&list, xstrdup(*e));
+	add_copies(&list, set);
+	return list.list;
 }
 
 /* The functions from here to become run in the child process. */
@@ -606,6 +597,7 @@ start(struct child *c, const struct child_config *config)
 {
 	struct start s = { .fds = { -1, -1, -1, -1 },
 		.detached = config->detached };
+	struct strings argv = { 0 };
 	int i, error;
 
 	errno = 0;
@@ -613,8 +605,9 @@ start(struct child *c, const struct child_config *config)
 						    config->argv[0],
 	    &s.path);
 	if (error == 0) {
-		s.argv = make_argv(config->argv);
-		s.env = make_environment(config->unset);
+		add_copies(&argv, config->argv);
+		s.argv = argv.list;
+		s.env = make_environment(config->unset, config->set);
 		if (watch_sigchld(c->l) == -1 ||
 		    pipes_open(c, config, s.fds) == -1 ||
 		    fork_child(c, &s) == -1)
@@ -624,7 +617,7 @@ start(struct child *c, const struct child_config *config)
 		close_fd(&s.fds[i]);
 	free(s.path);
 	string_list_free(s.argv);
-	free(s.env);
+	string_list_free(s.env);
 	return error;
 }
 

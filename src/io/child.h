@@ -18,6 +18,7 @@ struct child_config {
 			   * argv[0] */
 	const char *const *unset; /* variables to remove from its environment;
 				   * NULL: none */
+	const char *const *set;   /* "NAME=VALUE" to add; NULL: none */
 	struct span input;        /* bytes for its stdin, then EOF; copied */
 	bool output, errors;      /* read stdout, stderr; else they are
 				   * /dev/null */

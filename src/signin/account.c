@@ -9,11 +9,18 @@
 
 #include "base/headers.h"
 #include "base/log.h"
+#include "io/ancestors.h"
 #include "io/child.h"
 #include "options/secret.h"
 #include "options/table.h"
 #include "signin/browser.h"
 #include "signin/client_messages.h"
+
+#ifdef __APPLE__
+#define DISPLAY_IS_SURE true
+#else
+#define DISPLAY_IS_SURE false
+#endif
 
 /* --- the client --- */
 
@@ -192,7 +199,8 @@ find_id_token(struct account_provider *p, const struct account *a, char **why)
 		return 0;
 	p->config.id_token = &p->id_token.source;
 	return token_of(&p->id_token, names, o->idp_token_file,
-	    o->idp_token_env, o->idp_token_command, a->login.unset, why);
+	    o->idp_token_env, o->idp_token_command, a->login.desktop.unset,
+	    why);
 }
 
 /* The login at the provider: that of a client which the user has registered,
@@ -221,7 +229,7 @@ fill_provider(struct account_provider *p, const struct account *a)
 	c->callback_path = of_server->callback_path;
 	c->browser = of_server->browser;
 	c->device_first = of_server->browser == NULL;
-	c->unset = of_server->unset;
+	c->desktop = of_server->desktop;
 	c->timeout_ms = of_server->timeout_ms;
 }
 
@@ -283,7 +291,8 @@ find_assertion(struct account *a, char **why)
 		return 0;
 	a->login.assertion = &a->assertion.source;
 	return token_of(&a->assertion, names, o->assertion_file,
-	    o->assertion_env, o->assertion_command, a->login.unset, why);
+	    o->assertion_env, o->assertion_command, a->login.desktop.unset,
+	    why);
 }
 
 /* --- address of the server, and environment --- */
@@ -319,17 +328,38 @@ allow(const struct sockaddr *sa, void *arg)
 	return fetcher_allows(sa, a->fetcher);
 }
 
-bool
-account_has_display(void)
+/* Looks where the user's desktop is. Hosts pass on HOME, PATH and little else;
+ * what they have is taken for the browser and the notification alone. */
+static void
+find_desktop(struct account *a)
 {
-#ifdef __APPLE__
-	return true;
-#else
-	const char *x = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
+	static const char *const names[] = { "DISPLAY", "WAYLAND_DISPLAY",
+		"XAUTHORITY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
+		NULL };
 
-	return (x != NULL && *x != '\0') ||
-	    (wayland != NULL && *wayland != '\0');
-#endif
+	a->desktop = ancestors_variables("/proc", getppid(), names);
+	a->login.desktop.set = (const char *const *)a->desktop;
+}
+
+/* Is this variable set, to a value, here or in the environment of the host? */
+static bool
+is_set(const struct account *a, const char *name)
+{
+	const char *value = getenv(name);
+	size_t n = strlen(name);
+	char **v;
+
+	for (v = a->desktop; value == NULL && v != NULL && *v != NULL; v++)
+		if (strncmp(*v, name, n) == 0 && (*v)[n] == '=')
+			value = *v + n + 1;
+	return value != NULL && *value != '\0';
+}
+
+bool
+account_has_display(const struct account *a)
+{
+	return DISPLAY_IS_SURE || is_set(a, "DISPLAY") ||
+	    is_set(a, "WAYLAND_DISPLAY");
 }
 
 /* Windows' browser, for Linux on Windows; NULL: there is none. */
@@ -354,7 +384,7 @@ find_browser(struct account *a, char **why)
 		command = wsl_browser();
 	/* a browser that the user names may need no display */
 	a->browser = browser_command(command,
-	    command != NULL || account_has_display(), why);
+	    command != NULL || account_has_display(a), why);
 	return *why != NULL ? -1 : 0;
 }
 
@@ -430,7 +460,8 @@ account_init(struct account *a, struct loop *l, const struct options *o,
 	a->options = o;
 	a->loop = l;
 	a->unset = setup_unset(o);
-	a->login.unset = (const char *const *)a->unset;
+	a->login.desktop.unset = (const char *const *)a->unset;
+	find_desktop(a);
 	if (url_parse(&a->url, o->url) != URL_OK) {
 		*why = xasprintf("\"%s\" is no URL", o->url);
 		return -1;
@@ -443,7 +474,7 @@ account_init(struct account *a, struct loop *l, const struct options *o,
 		return -1;
 	a->fetcher = fetcher_new(l, a->http, class_of(a, peer),
 	    o->allow_private_auth);
-	a->store = setup_store(l, o, a->login.unset,
+	a->store = setup_store(l, o, a->login.desktop.unset,
 	    o->command != COMMAND_CHECK, &a->store_why);
 	fill_login(a, peer);
 	if (find_provider(a, why) != 0)
@@ -472,6 +503,7 @@ account_free(struct account *a)
 	free(a->client_scope);
 	json_object_put(a->client_metadata);
 	string_list_free(a->unset);
+	string_list_free(a->desktop);
 	free(a->import_folder);
 	free(a->store_why);
 	url_free(&a->url);

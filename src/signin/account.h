@@ -45,6 +45,8 @@ struct account {
 	struct account_token assertion;
 	char **browser;
 	char **unset;
+	char **desktop; /* variables of the desktop that the host has kept from
+			 * us; NULL: none */
 	struct challenge challenge;
 	struct account_provider provider;
 	struct login_config login;
@@ -54,12 +56,12 @@ struct account {
 	char *import_folder;
 };
 
-/* Has the user a desktop? */
-bool account_has_display(void);
 /* Fills a, with the loop that the caller has made. peer is the address of the
  * MCP server as text, or NULL. Returns 0, or -1 with *why for users. */
 int account_init(struct account *a, struct loop *l, const struct options *o,
     const char *peer, char **why);
+/* Has the user a desktop? */
+bool account_has_display(const struct account *a);
 /* Sets the address that the MCP server answered from. */
 void account_set_peer(struct account *a, const char *peer);
 void account_free(struct account *a); /* leaves the loop */

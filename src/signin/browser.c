@@ -128,10 +128,12 @@ on_done(enum child_end end, int value, void *arg)
 
 struct browser *
 browser_open(struct loop *l, char *const *command, const char *url,
-    const char *const *unset, browser_cb *cb, void *arg)
+    const struct desktop *desktop, browser_cb *cb, void *arg)
 {
 	static const struct child_ops ops = { .done = on_done };
-	struct child_config config = { .unset = unset, .detached = true };
+	struct child_config config = {
+		.unset = desktop->unset, .set = desktop->set, .detached = true
+	};
 	struct browser *b = xcalloc(1, sizeof *b);
 	const char **argv;
 	size_t n;
@@ -170,7 +172,8 @@ on_notified(enum child_end end, int value, void *arg)
 }
 
 void
-notification_send(struct loop *l, const char *host, const char *const *unset)
+notification_send(struct loop *l, const char *host,
+    const struct desktop *desktop)
 {
 	static const struct child_ops ops = { .done = on_notified };
 	/* The text is one argument that begins with a letter. */
@@ -186,7 +189,8 @@ notification_send(struct loop *l, const char *host, const char *const *unset)
 		"A sign-in is wanted", text, NULL };
 #endif
 	struct child_config config = { .argv = argv,
-		.unset = unset,
+		.unset = desktop->unset,
+		.set = desktop->set,
 		.detached = true,
 		.timeout_ms = NOTIFICATION_MS };
 

@@ -20,19 +20,26 @@ char *browser_url(const char *url, bool allow_http, char **why);
  * none here. The words, NULL-ended, without the URL (string_list_free). */
 char **browser_command(const char *command, bool has_display, char **why);
 
+/* What a browser and a notification do not get of our environment, and what
+ * they get besides; as in child_config. */
+struct desktop {
+	const char *const *unset;
+	const char *const *set;
+};
+
 /* Opens it. done is told whether the program could be started and ended well;
  * it may stay. url is from browser_url. */
 typedef void browser_cb(bool ok, void *arg);
 struct browser;
 struct browser *browser_open(struct loop *l, char *const *command,
-    const char *url, const char *const *unset, browser_cb *cb, void *arg);
+    const char *url, const struct desktop *desktop, browser_cb *cb, void *arg);
 /* No callback; the browser stays. NULL is fine. */
 void browser_free(struct browser *b);
 
 /* Shows it, if this system has a program for that. host is the name of the MCP
- * server. unset is as in child_config. Nothing is waited for, and a failure is
- * of no consequence: the URL is told in other ways, too. */
+ * server. Nothing is waited for, and a failure is of no consequence: the URL is
+ * told in other ways, too. */
 void notification_send(struct loop *l, const char *host,
-    const char *const *unset);
+    const struct desktop *desktop);
 
 #endif

@@ -13,6 +13,7 @@
 #include "auth/challenge.h"
 #include "auth/login_process.h"
 #include "auth/proof.h"
+#include "signin/browser.h"
 #include "signin/fetch.h"
 #include "signin/given_token.h"
 #include "signin/metadata.h"
@@ -83,7 +84,7 @@ struct login_config {
 	char *const *browser; /* words; NULL: only the URL is shown */
 	bool device_first;    /* a device code rather, where one is offered */
 	bool notify;          /* tell the user's desktop once */
-	const char *const *unset;
+	struct desktop desktop;
 	int64_t timeout_ms; /* 0: none */
 	int64_t retry_ms;   /* an authorization server in trouble is asked
 			     * again for so long; 0: not at all */

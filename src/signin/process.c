@@ -134,7 +134,7 @@ login_process_run(struct process *p, const struct options *o,
 	challenge_parse(&a->challenge, span_of(task->request.challenge));
 	c->reason = task->request.reason;
 	c->interactive = task->request.interactive;
-	c->notify = account_has_display();
+	c->notify = account_has_display(a);
 	c->rejected = task->request.rejected;
 	p->keeps_record = a->store == NULL;
 	c->record = p->keeps_record ? task->request.record : NULL;

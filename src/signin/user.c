@@ -85,7 +85,7 @@ login_show(struct login *g, const char *url, const char *code)
 		loop_timer_set(g->look, LOOK_MS);
 	if (g->config.notify && !g->notified)
 		notification_send(g->loop, g->config.server->host,
-		    g->config.unset);
+		    &g->config.desktop);
 	g->notified = true;
 	if (!is_shown(g, url, code))
 		g->where(url, code, g->arg);
@@ -302,7 +302,7 @@ login_open(struct login *g)
 	login_save_pending(g);
 	browser_free(g->browser); /* of a client that was dead */
 	g->browser = browser_open(g->loop, g->config.browser, g->url,
-	    g->config.unset, on_browser, g);
+	    &g->config.desktop, on_browser, g);
 	login_report(g, CAME_DONE);
 }
 
@@ -320,7 +320,7 @@ login_open_for_other(struct login *g)
 	g->tab_lock = store_lock(g->store, STORE_TAB, NULL);
 	if (g->tab_lock >= 0 && safe != NULL)
 		g->browser = browser_open(g->loop, g->config.browser, safe,
-		    g->config.unset, on_browser, g);
+		    &g->config.desktop, on_browser, g);
 	free(safe);
 	free(why);
 }

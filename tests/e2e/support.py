@@ -48,10 +48,12 @@ ENV_KEPT = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS",
 
 def environment(home, env=None):
     """What a program of a test gets: nothing of the user's but this, and env,
-    in which None takes a variable away.  A library of its own comes before
+    in which None takes a variable away.  It does not look for a display: that
+    of the tests' own host is not meant.  A library of its own comes before
     that which makes time slow (tests/slow)."""
     full = {k: os.environ[k] for k in ENV_KEPT if k in os.environ}
-    full.update({"HOME": home, "LANG": "C.UTF-8"})
+    full.update({"HOME": home, "LANG": "C.UTF-8", "DISPLAY": "",
+                 "WAYLAND_DISPLAY": ""})
     slow = full.get("LD_PRELOAD")
     full.update(env or {})
     full = {k: v for k, v in full.items() if v is not None}
@@ -159,8 +161,8 @@ class Splice:
     """One running mcpsplice."""
 
     def __init__(self, case, args, server=None, env=None,
-                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, reader=True,
-                 cwd=None, program=PROGRAM):
+                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=None,
+                 reader=True, cwd=None, program=PROGRAM):
         self.case = case
         self.server = server
         self.sent = collections.Counter()   # id -> answers that are due
@@ -180,8 +182,8 @@ class Splice:
         self.started = time.monotonic()
         self.proc = subprocess.Popen([program] + [str(a) for a in args],
                                      stdin=stdin, stdout=stdout,
-                                     stderr=self.err_file, env=full, cwd=cwd,
-                                     bufsize=0)
+                                     stderr=stderr or self.err_file, env=full,
+                                     cwd=cwd, bufsize=0)
         self.pid = self.proc.pid
         self.thread = None
         if reader and self.proc.stdout:
@@ -574,6 +576,17 @@ class Case(unittest.TestCase):
             [] if server is None else [server]
         known = isinstance(server, faultserver.Mcp)
         p = Splice(self, url + list(args), server if known else None, **kw)
+        self.running.append(p)
+        return p
+
+    def hosted(self, server, host, *args, env=None):
+        """A splice whose host has more variables, which it does not pass on,
+        and starts it by another program, as npx is."""
+        words = [w for name in host for w in ("-u", name)]
+        p = Splice(self, ["-c", 'env "$@"; exit $?', "host"] + words +
+                   ["/bin/sh", "-c", '"$@"; exit $?', "launcher", PROGRAM,
+                    getattr(server, "url", server)] + list(args),
+                   env=dict(env or {}, **host), program="/bin/sh")
         self.running.append(p)
         return p
 

@@ -170,9 +170,6 @@ class Display(Patient):
         self.assertNotIn(b"authorize?", b"".join(x for x, _ in p.lines))
 
     def test_none(self):
-        self.only_shown()
-
-    def test_empty(self):
         self.only_shown(DISPLAY="", WAYLAND_DISPLAY="")
 
     def test_no_browser(self):
@@ -198,6 +195,28 @@ class Display(Patient):
             self.counted(a)
             os.rename(os.path.join(self.tmp, "bin"),
                       os.path.join(self.tmp, "bin%d" % n))
+
+
+    def test_that_of_the_host(self):
+        """The browser and the notification get what the host has of the
+        desktop, and nothing else of it."""
+        env = {"DISPLAY": ":7", "WAYLAND_DISPLAY": "wayland-7",
+               "XAUTHORITY": "/x/auth", "XDG_RUNTIME_DIR": "/x/run",
+               "DBUS_SESSION_BUS_ADDRESS": "unix:path=/x/bus"}
+        a, m, b = self.trio()
+        path = self.path_with(b)
+        log = os.path.join(self.tmp, "notified")
+        send = os.path.join(self.tmp, "bin", "notify-send")
+        with open(send, "w") as f:
+            f.write('#!/bin/sh\necho "$DBUS_SESSION_BUS_ADDRESS" >%s\n' % log)
+        os.chmod(send, 0o700)
+        p = self.hosted(m, dict(env, HOST_HAS="secret-7"), env={"PATH": path})
+        p.hello()
+        self.counted(a)
+        got, = b.witness()
+        self.assertEqual({k: got["env"].get(k) for k in env}, env)
+        self.assertNotIn("HOST_HAS", got["env"])
+        self.until(lambda: b.lines(log) == ["unix:path=/x/bus"], p)
 
 
 class Device(Patient):

@@ -598,6 +598,7 @@ START_TEST(no_secret_variable)
 {
 	static const char *const unset[] = { "CHECK_SECRET", "CHECK_TOKEN",
 		"CHECK_ABSENT", "CHECK", NULL };
+	static const char *const set[] = { "CHECK_NEW=4=5", NULL };
 	struct child_config config = { .argv = SH("env | grep ^CHECK | sort"),
 		.unset = unset,
 		.output = true,
@@ -615,6 +616,11 @@ START_TEST(no_secret_variable)
 	    "CHECK_SECRET=CANARY\nCHECK_SECRETS=1\n"
 	    "CHECK_TOKE=3\nCHECK_TOKEN=CANARY=2\n");
 	ck_assert_str_eq(getenv("CHECK_SECRET"), "CANARY");
+	config.unset = unset;
+	config.set = set;
+	play(&config);
+	ck_assert_str_eq(buf_str(&run.out),
+	    "CHECK_NEW=4=5\nCHECK_SECRETS=1\nCHECK_TOKE=3\n");
 	unsetenv("CHECK_SECRET");
 	unsetenv("CHECK_SECRETS");
 	unsetenv("CHECK_TOKEN");

@@ -291,13 +291,13 @@ stub(const char *after)
 {
 	char *text, *line, *why, **words;
 
-	text =
-	    xasprintf("#!/bin/sh\n"
-		      "{ printf '[%%s]\\n' \"$#\" \"$@\" \"${CANARY-none}\"\n"
-		      "cat; } >%s/part 2>&1\n"
-		      "mv %s/part %s/argv\n"
-		      "%s\n",
-		home, home, home, after);
+	text = xasprintf(
+	    "#!/bin/sh\n"
+	    "{ printf '[%%s]\\n' \"$#\" \"$@\" \"${CANARY-none}\" \"$DISPLAY\"\n"
+	    "cat; } >%s/part 2>&1\n"
+	    "mv %s/part %s/argv\n"
+	    "%s\n",
+	    home, home, home, after);
 	home_put("stub", text, strlen(text), 0700);
 	line = xasprintf("%s/stub -x 'two words' ''", home);
 	words = browser_command(line, true, &why);
@@ -311,9 +311,12 @@ static void
 open_with(char **words, const char *url)
 {
 	static const char *const unset[] = { "CANARY", NULL };
+	static const char *const set[] = { "DISPLAY=:77", NULL };
+	static const struct desktop desktop = { unset, set };
 
+	unsetenv("DISPLAY");
 	setenv("CANARY", "secret", 1);
-	browser = browser_open(loop, words, url, unset, on_done, &told);
+	browser = browser_open(loop, words, url, &desktop, on_done, &told);
 	ck_assert_ptr_nonnull(browser);
 	ck_assert_int_eq(told, 0);
 	string_list_free(words);
@@ -330,7 +333,8 @@ START_TEST(a_program_gets_one_argument)
 	open_with(stub("exit 0"), url);
 	ck_assert(run(20000));
 	ck_assert_int_eq(told, 1);
-	want = xasprintf("[4]\n[-x]\n[two words]\n[]\n[%s]\n[none]\n", url);
+	want = xasprintf("[4]\n[-x]\n[two words]\n[]\n[%s]\n[none]\n[:77]\n",
+	    url);
 	ck_assert(home_is("argv", want));
 	ck_assert_uint_eq(home_count(""), 2);
 	free(want);
@@ -346,7 +350,8 @@ START_TEST(a_long_argument)
 	open_with(stub("exit 0"), safe);
 	ck_assert(run(20000));
 	ck_assert_int_eq(told, 1);
-	want = xasprintf("[4]\n[-x]\n[two words]\n[]\n[%s]\n[none]\n", safe);
+	want = xasprintf("[4]\n[-x]\n[two words]\n[]\n[%s]\n[none]\n[:77]\n",
+	    safe);
 	ck_assert(home_is("argv", want));
 	free(want);
 	free(safe);
@@ -409,8 +414,8 @@ START_TEST(freed_in_its_callback)
 {
 	char **words = stub("exit 0");
 
-	browser = browser_open(loop, words, "https://as.test/", NULL,
-	    free_in_callback, NULL);
+	browser = browser_open(loop, words, "https://as.test/",
+	    &(struct desktop){ NULL, NULL }, free_in_callback, NULL);
 	string_list_free(words);
 	ck_assert(run(20000));
 	ck_assert_ptr_null(browser);

@@ -1,0 +1,22 @@
+/*
+ * What the processes that started this one have in their environment and have
+ * not passed on. MCP's SDKs start a server with HOME, PATH and little else, so
+ * the desktop of the user is known to the host only. Nothing is found where
+ * there is no /proc as on Linux.
+ */
+#ifndef MCPSPLICE_IO_ANCESTORS_H
+#define MCPSPLICE_IO_ANCESTORS_H
+
+#include <sys/types.h>
+
+/* Returns "NAME=VALUE" for each of these names, NULL-ended, that our own
+ * environment has not and that of an ancestor has: with the value of the nearest
+ * one, as if all had passed it on. An empty value is one, too, and hides those
+ * of farther ancestors. Processes of other users, and those that cannot be read,
+ * are passed over. proc is "/proc" and parent getppid(), but in tests. NULL:
+ * nothing was found. The values may be secret: free the list with
+ * string_list_free. */
+char **ancestors_variables(const char *proc, pid_t parent,
+    const char *const *names);
+
+#endif
