@@ -23,6 +23,10 @@ struct http_proxy_setting {
 	const char *from; /* the option or variable that names it */
 };
 
+/* The variables in which libcurl looks for the proxy of http and of https URLs,
+ * in this order; NULL-ended. */
+extern const char *const http_proxy_variables[2][5];
+
 /* Strings are borrowed for the life of the http object; NULL or 0 switch an
  * option off. */
 struct http_config {

@@ -305,6 +305,9 @@ struct http_failure {
 	/* Why there is no Kerberos ticket, in the words of GSS-API; NULL:
 	 * nothing is known. */
 	const char *no_ticket;
+	/* Variables, "NAME=VALUE", that may be missing and that the host has and
+	 * did not pass on; NULL: none. */
+	char **missing;
 };
 
 /* Appends the cause and the remedy. The remedy may stay empty. */

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/bounds.h"
+#include "io/ancestors.h"
 #include "io/url.h"
 
 /* --- the callbacks --- */
@@ -515,6 +516,37 @@ name_certificate(struct transfer *x, CURLcode rc)
 			       "verification failed");
 }
 
+const char *const http_proxy_variables[2][5] = {
+	/* no HTTP_PROXY: CGI sets it from a header of a request */
+	{ "http_proxy", "all_proxy", "ALL_PROXY" },
+	{ "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY" }
+};
+
+/* Returns what may be missing and what the host has: the way to a proxy, the way
+ * past it, or an authority to trust. Options have precedence over variables, but
+ * for the last one of the authorities. */
+static char **
+missing_variables(const struct http_failure *f)
+{
+	static const char *const no_proxy[] = { "no_proxy", "NO_PROXY", NULL };
+	static const char *const authorities[] = { "CURL_CA_BUNDLE",
+		"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", NULL };
+	const struct http_config *c = f->config;
+	const char *const *names = NULL;
+
+	if (f->of_proxy)
+		names = c->noproxy == NULL ? no_proxy : NULL;
+	else if (f->end == HTTP_TLS)
+		names = authorities +
+		    (c->cacert != NULL || c->ca_folder != NULL ? 3 : 0);
+	else if ((f->end == HTTP_RESOLVE || f->end == HTTP_CONNECT) &&
+	    c->proxy == NULL && c->proxies[f->https].url == NULL &&
+	    c->unix_socket == NULL && !f->loopback)
+		names = http_proxy_variables[f->https];
+	return names == NULL ? NULL :
+			       ancestors_variables("/proc", getppid(), names);
+}
+
 /* Appends the reason in words for users, and what to do. */
 static void
 explain(struct transfer *x, CURLcode rc, enum http_end end, long proxy_status,
@@ -547,7 +579,9 @@ explain(struct transfer *x, CURLcode rc, enum http_end end, long proxy_status,
 	}
 	if (chain != NULL && chain->num_of_certs > 0)
 		f.certificate = chain->certinfo[0];
+	f.missing = missing_variables(&f);
 	http_why(&f, why, remedy);
+	string_list_free(f.missing);
 	url_free(&u);
 }
 

@@ -425,10 +425,32 @@ add_proxy(struct buf *out, const struct http_failure *f, bool setting)
 		buf_addf(out, " %s (from %s)", s->url, s->from);
 }
 
+/* Appends that the host has variables which may be what is missing, and only
+ * their names. */
+static void
+add_missing(struct buf *out, const struct http_failure *f)
+{
+	char **v;
+	int n = 0;
+
+	for (v = f->missing; v != NULL && *v != NULL; v++)
+		if (strchr(*v, '=')[1] != '\0')
+			buf_addf(out, "%s%.*s",
+			    n++ == 0 ? "; your host has " : ", ",
+			    (int)strcspn(*v, "="), *v);
+	if (n > 0)
+		buf_addf(out,
+		    " set and does not pass %s on; put %s into "
+		    "\"env\"",
+		    n == 1 ? "it" : "them", n == 1 ? "it" : "them");
+}
+
 /* Appends where the certificate would have to be: "in FILE, nor in FILE". */
 static void
-add_trusted(struct buf *out, const struct http_config *c)
+add_trusted(struct buf *out, const struct http_failure *f)
 {
+	const struct http_config *c = f->config;
+
 	if (c->cacert != NULL)
 		buf_addf(out, "in %s", c->cacert);
 	else
@@ -436,6 +458,7 @@ add_trusted(struct buf *out, const struct http_config *c)
 	if (c->cacert_extra != NULL)
 		buf_addf(out, ", nor in %s (NODE_EXTRA_CA_CERTS)",
 		    c->cacert_extra);
+	add_missing(out, f);
 }
 
 /* Appends what stands for the hole of this name. */
@@ -467,7 +490,7 @@ add_hole(struct buf *out, struct span hole, const void *arg)
 	else if (span_is(hole, "cacert"))
 		buf_adds(out, c->cacert != NULL ? c->cacert : "");
 	else if (span_is(hole, "trusted"))
-		add_trusted(out, c);
+		add_trusted(out, f);
 	else if (span_is(hole, "cert"))
 		buf_adds(out, c->cert != NULL ? c->cert : "");
 	else if (span_is(hole, "socket"))
@@ -498,6 +521,9 @@ http_why(const struct http_failure *f, struct buf *why, struct buf *remedy)
 		if (!fits(&rows[i], f, state))
 			continue;
 		buf_fill(why, rows[i].why, add_hole, f);
+		/* of TLS only where a certificate is not trusted */
+		if (f->end != HTTP_TLS || f->of_proxy)
+			add_missing(why, f);
 		buf_fill(remedy, rows[i].remedy, add_hole, f);
 		return;
 	}

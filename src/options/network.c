@@ -68,16 +68,11 @@ check_files(const struct options *o, bool server, char **why)
 static const char *
 proxy_variable(bool https, const char **name)
 {
-	static const char *const names[2][4] = {
-		/* no HTTP_PROXY: CGI sets it from a header of a request */
-		{ "http_proxy", "all_proxy", "ALL_PROXY", NULL },
-		{ "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY" }
-	};
+	const char *const *at = http_proxy_variables[https];
 	const char *value;
-	size_t i;
 
-	for (i = 0; i < 4 && names[https][i] != NULL; i++) {
-		*name = names[https][i];
+	for (; *at != NULL; at++) {
+		*name = *at;
 		value = getenv(*name);
 		if (value != NULL && value[0] != '\0')
 			return value;

@@ -259,6 +259,50 @@ class Through(support.Case):
         p.finish()
         self.assertNotIn("secret9", e["message"] + p.err())
 
+    # so that those of the tests' own host do not count
+    NONE = dict.fromkeys((
+        "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
+        "no_proxy", "NO_PROXY", "CURL_CA_BUNDLE", "SSL_CERT_FILE",
+        "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"), "")
+
+    def told(self, url, host, *args, env={}):
+        host = {k: v for k, v in {**self.NONE, **host}.items() if k not in env}
+        p = self.hosted(url, host, "--init-timeout", "2", *args, env=env)
+        p.send(init(1))
+        e = self.our_error(p.answer(1), ran="no")
+        p.finish()
+        self.assertNotIn("secret9", e["message"] + p.err())
+        return e["message"]
+
+    def test_proxy_of_the_host_is_named(self):
+        """It is not used, and only its variable is told; a loopback address
+        would not need it."""
+        host = {"https_proxy": "http://me:secret9@127.0.0.1:1"}
+        for name in ("mcp.invalid", "mcp.onion"):
+            self.assertIn(
+                'is not known; your host has https_proxy set and does not '
+                'pass it on; put it into "env". ',
+                self.told("https://%s/mcp" % name, host))
+        for told in (self.told("https://127.0.0.1:1/mcp", host),
+                     self.told("http://mcp.invalid/mcp", host,
+                               "--allow-http"),
+                     self.told("https://mcp.invalid/mcp", host,
+                               env={"HTTPS_PROXY": "http://127.0.0.1:1"})):
+            self.assertNotIn("your host", told)
+
+    def test_no_proxy_of_the_host_is_named(self):
+        self.assertIn(
+            "; your host has no_proxy set",
+            self.told("https://mcp.invalid/mcp", {"no_proxy": "*.invalid"},
+                      env={"https_proxy": "http://127.0.0.1:1"}))
+
+    def test_authorities_of_the_host_are_named(self):
+        s = self.mcp(tls=test_tls.context("one"))
+        told = self.told("https://127.0.0.1:%d/mcp" % s.port,
+                         {"SSL_CERT_FILE": test_tls.file("ca1.pem")})
+        self.assertIn("your host has SSL_CERT_FILE set and does not pass it "
+                      'on; put it into "env"', told)
+
     def test_proxy_is_not_known(self):
         """libcurl refuses .onion at once, the other name a little later."""
         for name in ("proxy.invalid", "proxy.onion"):

@@ -534,6 +534,51 @@ static const struct {
 	      .text = "transfer closed with 3 bytes. ",
 	      .https = true },
 	    "transfer closed with 3 bytes", "" },
+
+	/* what the host has and does not pass on; never a value */
+	{ { .end = HTTP_RESOLVE,
+	      .result = CURLE_COULDNT_RESOLVE_HOST,
+	      .text = "Could not resolve",
+	      .missing = (char *[]){ (char[]){ "https_proxy=http://u:p@p:1" },
+		  NULL } },
+	    "its name is not known; your host has https_proxy set and does "
+	    "not pass it on; put it into \"env\"",
+	    "Check the host in the URL, and the network and DNS of this "
+	    "machine" },
+	{ { .end = HTTP_CONNECT,
+	      .result = CURLE_COULDNT_CONNECT,
+	      .os_error = ECONNREFUSED,
+	      .text = "Failed",
+	      .missing = (char *[]){ (char[]){ "http_proxy=" },
+		  (char[]){ "all_proxy=x" }, (char[]){ "ALL_PROXY=x" },
+		  NULL } },
+	    "nothing listens there (connection refused); your host has "
+	    "all_proxy, ALL_PROXY set and does not pass them on; put them "
+	    "into \"env\"",
+	    HOST_OR_PORT },
+	{ { .end = HTTP_CONNECT,
+	      .result = CURLE_COULDNT_CONNECT,
+	      .os_error = ECONNREFUSED,
+	      .text = "Failed",
+	      .missing = (char *[]){ (char[]){ "http_proxy=" }, NULL } },
+	    "nothing listens there (connection refused)", HOST_OR_PORT },
+	{ { .end = HTTP_TLS,
+	      .result = CURLE_PEER_FAILED_VERIFICATION,
+	      .text = ISSUER,
+	      .https = true,
+	      .missing = (char *[]){ (char[]){ "SSL_CERT_FILE=/ca" }, NULL } },
+	    "its certificate is signed by an authority that is not trusted "
+	    "here; your host has SSL_CERT_FILE set and does not pass it on; "
+	    "put it into \"env\"",
+	    TRUST },
+	{ { .end = HTTP_TLS,
+	      .result = CURLE_PEER_FAILED_VERIFICATION,
+	      .text = "SSL certificate problem: certificate has expired",
+	      .https = true,
+	      .missing = (char *[]){ (char[]){ "SSL_CERT_FILE=/ca" }, NULL } },
+	    "its certificate has expired",
+	    "Whoever runs the server has to renew it, if the clock of this "
+	    "machine is right: it says 2001-09-09 01:46 UTC" },
 };
 
 START_TEST(words_of_a_failure)
