@@ -1024,7 +1024,8 @@ proxy_free(struct proxy *p)
 }
 
 /* Hosts show every line of stderr as an error, so only warnings are written,
- * unless a user reads stderr. */
+ * unless a user reads stderr. A terminal there alone may be the host's, on which
+ * it shows its own answers. */
 static enum log_level
 level_of(const struct options *o)
 {
@@ -1032,7 +1033,8 @@ level_of(const struct options *o)
 		return LEVEL_ERROR;
 	if (o->verbose > 0)
 		return o->verbose > 1 ? LEVEL_DEBUG : LEVEL_INFO;
-	return o->command == COMMAND_PROXY && isatty(STDERR_FILENO) ?
+	return o->command == COMMAND_PROXY && isatty(STDIN_FILENO) &&
+		isatty(STDERR_FILENO) ?
 	    LEVEL_INFO :
 	    LEVEL_WARN;
 }

@@ -223,6 +223,36 @@ class Away(support.Case):
         self.within(time.monotonic() - begin, 1)
         p.server_message("notifications/tools/list_changed")
         p.finish()
+        # it is what the user asked for, so there is nothing to warn of
+        self.assertEqual(p.err(), "")
+
+
+class Terminal(support.Case):
+    def said(self, *args):
+        """What comes to a terminal that the host lends us for stderr."""
+        s = self.mcp()
+        main, other = os.openpty()
+        p = self.splice(s, *args, stderr=other)
+        os.close(other)
+        p.hello()
+        p.tool()
+        p.finish()
+        said = b""
+        while True:
+            try:
+                part = os.read(main, 4096)
+            except OSError:
+                break
+            if not part:
+                break
+            said += part
+        os.close(main)
+        return said.decode()
+
+    def test_that_of_the_host(self):
+        """Its answers are there: mcpsplice says nothing unless it is asked."""
+        self.assertEqual(self.said(), "")
+        self.assertIn("session 1", self.said("-v"))
 
 
 class Discover:

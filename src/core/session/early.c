@@ -219,6 +219,7 @@ session_begin_start(struct session *s)
 	buf_free(&s->start.result);
 	buf_free(&s->start.tools);
 	s->start.tool = NULL;
+	s->start.asked = false;
 	s->start.began_at = s->now;
 	session_mind_start(s);
 	if (s->config.cached_start && s->config.start != START_WAIT)
@@ -377,7 +378,10 @@ session_start_early(struct session *s, const struct facts *f)
 		return false;
 	if (s->start.result.n == 0)
 		stand_in(s, c->frame, &s->start.result);
-	session_log(s, LEVEL_WARN,
+	s->start.asked = f == NULL &&
+	    s->config.start ==
+		(s->start.tool != NULL ? START_STAND_IN : START_INSTANT);
+	session_log(s, s->start.asked ? LEVEL_INFO : LEVEL_WARN,
 	    s->start.tool != NULL ?
 		"%s has not opened a session yet: the client gets a stand-in "
 		"with one tool, which tells what is missing" :

@@ -114,7 +114,8 @@ add_changes(struct session *s, struct frame *before, struct buf *out)
 }
 
 /* Logs the line about a renewal. The line is a warning if something differs,
- * and once in BOUND_PARKED_MS: a server may end its sessions all the time. */
+ * and once in BOUND_PARKED_MS: a server may end its sessions all the time. The
+ * first session after a start that the user asked for is nothing to warn of. */
 static void
 sum_up(struct session *s)
 {
@@ -134,7 +135,8 @@ sum_up(struct session *s)
 		    s->restoring.restored + s->restoring.refused);
 	if (s->renewal.before != NULL && s->handshake.answer != NULL)
 		differs = add_changes(s, s->renewal.before, &line);
-	due = s->now >= s->say.sum_up_at;
+	due = s->now >= s->say.sum_up_at && !s->start.asked;
+	s->start.asked = false;
 	if (differs || due)
 		s->say.sum_up_at = s->now + BOUND_PARKED_MS;
 	session_log(s, differs || due ? LEVEL_WARN : LEVEL_INFO, "%s",

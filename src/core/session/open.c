@@ -391,10 +391,14 @@ session_open_failed(struct session *s, const struct facts *f,
 		first_failed(s, f, error);
 		return;
 	}
-	session_log(s, is_early(s) ? LEVEL_INFO : LEVEL_ERROR,
+	session_log(s,
+	    s->start.asked  ? LEVEL_WARN :
+		is_early(s) ? LEVEL_INFO :
+			      LEVEL_ERROR,
 	    is_early(s) ? "%s still opens no session (%d)" :
 			  "%s lost the session and accepts no new one (%d)",
 	    s->config.host, f->status);
+	s->start.asked = false;
 	abort_open(s);
 	/* A server that did not answer says nothing about its sessions. */
 	if (f->status != 0)

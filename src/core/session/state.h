@@ -397,6 +397,8 @@ struct early_start {
 	bool probed;       /* the latest message came from a client that
 			    * probes */
 	unsigned tries;    /* failed renewals since the start */
+	bool asked;        /* the client was answered at this time because of
+			    * --start, and there is no fault yet */
 };
 
 /* When each warning may be given again. */
