@@ -1,8 +1,9 @@
 /*
  * The snippets of contrib/hosts: each must be what its host parses (JSON in
- * the strict sense, the TOML that Codex reads, or the YAML of Goose), start
- * mcpsplice by an absolute path, and pass arguments in which a URL and the
- * variable with the token agree with the environment the host is told to give.
+ * the strict sense, the TOML that Codex reads, the YAML of Goose, or either for
+ * Python's agents), start mcpsplice by an absolute path, and pass arguments in
+ * which a URL and the variable with the token agree with the environment the
+ * host is told to give. Each host that was tried has a row.
  *
  * The rules are functions from text to a complaint, so that the test also
  * shows them complaining.
@@ -29,6 +30,7 @@ struct host {
 static const struct host hosts[] = {
 	{ "claude-desktop.json", "mcpServers", "put-the-token-here" },
 	{ "claude-code.json", "mcpServers", "${EXAMPLE_TOKEN}" },
+	{ "cline.json", "mcpServers", "put-the-token-here" },
 	{ "copilot.json", "mcpServers", "${EXAMPLE_TOKEN}" },
 	{ "cursor.json", "mcpServers", "${env:EXAMPLE_TOKEN}" },
 	{ "gemini.json", "mcpServers", "${EXAMPLE_TOKEN}" },
@@ -345,6 +347,115 @@ START_TEST(test_goose)
 }
 END_TEST
 
+/* The entries of Python's agents. Where a line of YAML or TOML has a list or an
+ * object, it is written as JSON writes it. */
+static const struct {
+	const char *file;
+	const char *head;   /* where the host looks */
+	const char *before; /* of each key of the server */
+	const char *behind; /* ... and of its value */
+	const char *quote;  /* around a string */
+	const char *value;  /* of the variable */
+	const char *line;   /* what this host needs besides */
+} agents[] = {
+	{ "hermes.yaml", "mcp_servers:\n  example:\n", "\n    ", ": ", "",
+	    "${EXAMPLE_TOKEN}", "\n    connect_timeout: 60\n" },
+	{ "litellm.yaml", "mcp_servers:\n  example:\n", "\n    ", ": ", "",
+	    "put-the-token-here", "\n    transport: stdio\n" },
+	{ "fast-agent.yaml", "mcp:\n  servers:\n    example:\n", "\n      ",
+	    ": ", "", "put-the-token-here", "" },
+	{ "vibe.toml", "[[mcp_servers]]\nname = \"example\"\n", "\n", " = ",
+	    "\"", "put-the-token-here", "\ntransport = \"stdio\"\n" },
+};
+
+/* Returns a copy of what follows a key on its line, or NULL. */
+static char *
+agent_value(int i, const char *text, const char *key)
+{
+	char *start = xasprintf("%s%s%s", agents[i].before, key,
+	    agents[i].behind);
+	const char *at = strstr(text, start);
+	size_t n = strlen(start);
+
+	free(start);
+	return at == NULL ? NULL : xstrndup(at + n, strcspn(at + n, "\n"));
+}
+
+START_TEST(test_agents)
+{
+	char *text = read_snippet(agents[_i].file);
+	char *command = agent_value(_i, text, "command");
+	char *args = agent_value(_i, text, "args");
+	char *env = agent_value(_i, text, "env");
+	char *want = xasprintf("%s/usr/local/bin/mcpsplice%s", agents[_i].quote,
+	    agents[_i].quote);
+	struct span variable;
+
+	ck_assert_int_eq(strncmp(text, agents[_i].head,
+			     strlen(agents[_i].head)),
+	    0);
+	ck_assert_pstr_eq(command, want);
+	free(want);
+	ck_assert_ptr_nonnull(args);
+	ck_assert(parse(span_of(args)));
+	ck_assert_ptr_null(args_fault(span_of(args), &variable));
+	ck_assert(span_is(variable, "\"EXAMPLE_TOKEN\""));
+	want = xasprintf("{%s\"EXAMPLE_TOKEN\"%s\"%s\"%s}",
+	    *agents[_i].quote == '\0' ? "" : " ", agents[_i].behind,
+	    agents[_i].value, *agents[_i].quote == '\0' ? "" : " ");
+	ck_assert_pstr_eq(env, want);
+	ck_assert_ptr_nonnull(strstr(text, agents[_i].line));
+	free(want);
+	free(command);
+	free(args);
+	free(env);
+	free(text);
+}
+END_TEST
+
+/* Each host that was tried has a row with its limit. */
+static const struct {
+	const char *file, *host;
+} rows[] = {
+	{ "README", "\nClaude Code  " },
+	{ "README", "\nCodex  " },
+	{ "README", "\nGemini CLI  " },
+	{ "README", "\nopencode  " },
+	{ "README", "\nCopilot CLI  " },
+	{ "README", "\nQwen Code  " },
+	{ "README", "\nCline CLI  " },
+	{ "README", "\nContinue cn  " },
+	{ "README", "\nInspector  " },
+	{ "README", "\nmcporter  " },
+	{ "README", "\nAI SDK  " },
+	{ "README", "\nLangChain  " },
+	{ "README", "\nopenai-  " },
+	{ "README", "\nmastra  " },
+	{ "python-agents.md", "\n| hermes-agent |" },
+	{ "python-agents.md", "\n| mistral-vibe |" },
+	{ "python-agents.md", "\n| fast-agent, mcp-use, mcpo, mcp-proxy |" },
+	{ "python-agents.md", "\n| litellm |" },
+	{ "python-agents.md", "\n| openai-agents |" },
+	{ "python-agents.md", "\n| google-adk |" },
+	{ "python-agents.md", "\n| pydantic-ai |" },
+	{ "python-agents.md", "\n| autogen |" },
+	{ "python-agents.md", "\n| agno |" },
+	{ "python-agents.md", "\n| LangChain, llama-index |" },
+	{ "python-agents.md", "\n| crewai, smolagents, strands, haystack |" },
+	{ "python-agents.md",
+	    "\n| semantic-kernel, Agent Framework, the SDK |" },
+};
+
+START_TEST(test_rows)
+{
+	char *text = read_snippet(rows[_i].file);
+
+	ck_assert_msg(strstr(text, rows[_i].host) != NULL, "%s: no row \"%s\"",
+	    rows[_i].file, rows[_i].host + 1);
+	free(text);
+}
+END_TEST
+
 /* The command line of Claude Code: what follows " -- " is the server's. */
 START_TEST(test_claude_command)
 {
@@ -484,6 +595,8 @@ main(void)
 	tcase_add_test(t, test_opencode);
 	tcase_add_test(t, test_goose);
 	tcase_add_test(t, test_claude_command);
+	tcase_add_loop_test(t, test_agents, 0, COUNT(agents));
+	tcase_add_loop_test(t, test_rows, 0, COUNT(rows));
 	tcase_add_loop_test(t, test_json_rules, 0,
 	    sizeof json_cases / sizeof json_cases[0]);
 	tcase_add_loop_test(t, test_toml_rules, 0,
