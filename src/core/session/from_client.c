@@ -177,7 +177,7 @@ take_request(struct session *s, struct frame *f)
 	c = calls_add(&s->calls, f);
 	c->waits_since = s->now;
 	if (gate_is_open(s) && s->held.first == NULL &&
-	    session_has_place(s, f) && !session_awaits_stream(s, f))
+	    session_has_place(s, f) && !session_awaits_stream(s, f, s->now))
 		session_send_call(s, c);
 	else
 		session_hold(s, f, c);

@@ -82,12 +82,35 @@ may_ask(const struct session *s, const struct frame *f)
 	return !is_quiet(f) && may_be_asked(s);
 }
 
+/* The listen stream and a resumed one would end each other again and again. */
+static bool
+gives_way(const struct session *s)
+{
+	return s->listen.pushed && calls_resumed_since(&s->calls, 0);
+}
+
+/* Must a stream that broke be tried before this request, which came or was
+ * refused at this time? It is tried once. */
+static bool
+is_tried_before(const struct session *s, const struct frame *f, int64_t at)
+{
+	const struct listen_stream *n = &s->listen;
+
+	return n->broke && n->state == LISTEN_WAITING && n->since < at &&
+	    !gives_way(s) && phase_permits(s, PHASE_LISTENS) && may_ask(s, f);
+}
+
 void
 session_listen_before(struct session *s, const struct held *h)
 {
 	if (s->listen.due &&
 	    (h == NULL || h->call == NULL || may_ask(s, h->frame)))
 		session_listen_open(s);
+	if (h != NULL && h->call != NULL &&
+	    is_tried_before(s, h->frame, h->call->waits_since)) {
+		s->listen.hurry = true;
+		session_listen_hurry(s);
+	}
 }
 
 void
@@ -100,15 +123,17 @@ session_listen_behind(struct session *s)
 }
 
 bool
-session_awaits_stream(struct session *s, const struct frame *f)
+session_awaits_stream(struct session *s, const struct frame *f, int64_t at)
 {
 	enum { STREAM_MS = 50 };
 	const struct listen_stream *n = &s->listen;
+	bool opens = n->state == LISTEN_OPEN &&
+	    (n->broke || (n->behind && !n->worked));
 	int64_t until;
 
-	if (!n->due && (!n->behind || n->state != LISTEN_OPEN || n->worked))
-		return false;
-	if (!may_ask(s, f))
+	if (is_tried_before(s, f, at))
+		return true;
+	if ((!n->due && !opens) || !may_ask(s, f))
 		return false;
 	if (n->due)
 		return true;
@@ -170,13 +195,6 @@ session_listen_broke(struct session *s, const struct attempt *a,
 	s->listen.broke |= f->ending == ENDING_CUT ||
 	    (s->listen.held &&
 		(f->ending == ENDING_CONNECT || verdict_is_gateway(f->status)));
-}
-
-/* The listen stream and a resumed one would end each other again and again. */
-static bool
-gives_way(const struct session *s)
-{
-	return s->listen.pushed && calls_resumed_since(&s->calls, 0);
 }
 
 void

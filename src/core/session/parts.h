@@ -296,15 +296,16 @@ void session_listen_open(struct session *s);
  * another, which costs two round trips more. A user waits for the lists, for
  * the stream only if the server may ask something during a call. */
 void session_listen_soon(struct session *s);
-/* Opens a stream that is due, if it goes out before this frame, the first that
- * is held. NULL: nothing is. */
+/* Opens a stream that is due, or one that broke, if it goes out before this
+ * frame, the first that is held. NULL: nothing is. */
 void session_listen_before(struct session *s, const struct held *h);
 /* Opens a stream that is due, behind what was sent in this step. */
 void session_listen_behind(struct session *s);
 /* Must this request wait for the stream? During a call the server may ask the
  * client something on the stream, and a stream that comes after the call would
- * miss it. */
-bool session_awaits_stream(struct session *s, const struct frame *f);
+ * miss it. at is call.waits_since. */
+bool session_awaits_stream(struct session *s, const struct frame *f,
+    int64_t at);
 /* Closes the stream until session_listen_open. */
 void session_listen_close(struct session *s);
 /* The head of the answer to the GET came. Returns true if the stream is back

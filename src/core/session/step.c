@@ -165,7 +165,7 @@ may_send_held(struct session *s, const struct held *h)
 		return false;
 	return h->call == NULL ||
 	    (session_has_place(s, h->frame) &&
-		!session_awaits_stream(s, h->frame));
+		!session_awaits_stream(s, h->frame, h->call->waits_since));
 }
 
 /* Sends the held frames, as far as the gate and the bounds of what is in flight
