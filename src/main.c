@@ -137,6 +137,8 @@ run(const struct options *o, char **why)
 		return command_logout(o, why);
 	case COMMAND_STATUS:
 		return command_status(o, why);
+	case COMMAND_REPORT:
+		return command_report(o, why);
 	case COMMAND_TOOLS:
 		return command_tools(o, why);
 	case COMMAND_CALL:

@@ -112,8 +112,10 @@ BOUND(CONNECTIONS, 16, COUNT,
     "connections beyond --max-inflight; connections at the port of the redirect",
     "The oldest idle one is closed.")
 BOUND(IN_A_ROW, 20, COUNT,
-    "renewals, logins or resumptions in a row; warnings about one tools/list",
-    "They follow more slowly; further warnings are only counted.")
+    "renewals, logins or resumptions in a row; warnings about one tools/list, or "
+    "that are kept of a process",
+    "They follow more slowly; further warnings are only counted, the oldest is "
+    "forgotten.")
 BOUND(DOCUMENT_DEPTH, 32, COUNT,
     "depth of a document of an authorization server", "It is refused.")
 BOUND(TOOL_PAGES, 50, COUNT,
@@ -138,7 +140,7 @@ BOUND(SOME, 256, COUNT,
     "The question is refused; the cancel is dropped; the oldest file goes.")
 BOUND(WRAP_BACKUPS, 999, COUNT, "backups of one file",
     "The file does not change.")
-BOUND(LISTED, 1024, COUNT, "subscriptions; notes of sessions",
+BOUND(LISTED, 1024, COUNT, "subscriptions; notes of sessions and processes",
     "A further subscription is not kept, with a warning; the oldest note goes.")
 BOUND(FILES, 4096, COUNT, "files of a folder that are read",
     "The rest is not read.")

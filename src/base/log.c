@@ -42,8 +42,8 @@ static struct {
 	enum log_level level;
 	bool json;
 	struct append file; /* --log-file */
-	log_sink_cb *sink, *tap;
-	void *sink_arg, *tap_arg;
+	log_sink_cb *sink, *tap, *watch;
+	void *sink_arg, *tap_arg, *watch_arg;
 	struct decision ring[RING];
 	size_t decisions; /* number of decisions taken since the start */
 	time_t second;    /* the second in which records[] was counted */
@@ -231,21 +231,29 @@ log_close(void)
 bool
 log_wants(enum log_level level)
 {
-	return level <= state.level || state.tap != NULL;
+	return level <= state.level || state.tap != NULL ||
+	    (state.watch != NULL && level <= LEVEL_WARN);
 }
 
+/* Tells the tap and the watch. */
 static void __attribute__((format(printf, 2, 0)))
-tell_tap(enum log_level level, const char *fmt, va_list ap)
+tell(enum log_level level, const char *fmt, va_list ap)
 {
+	bool watched = state.watch != NULL && level <= LEVEL_WARN;
 	char raw[BOUND_LINE_BYTES];
 	struct buf text;
 	va_list copy;
 
+	if (state.tap == NULL && !watched)
+		return;
 	va_copy(copy, ap);
 	if (vsnprintf(raw, sizeof raw, fmt, copy) >= 0) {
 		buf_init(&text, 0);
 		codec_visible(&text, span_of(raw), TEXT_BYTES);
-		state.tap(level, buf_str(&text), state.tap_arg);
+		if (state.tap != NULL)
+			state.tap(level, buf_str(&text), state.tap_arg);
+		if (watched)
+			state.watch(level, buf_str(&text), state.watch_arg);
 		buf_free(&text);
 	}
 	va_end(copy);
@@ -262,8 +270,7 @@ log_put(enum log_level level, const char *fmt, ...)
 		return;
 	clock_gettime(CLOCK_REALTIME, &now);
 	va_start(ap, fmt);
-	if (state.tap != NULL)
-		tell_tap(level, fmt, ap);
+	tell(level, fmt, ap);
 	if (level <= state.level && admit(level, &now))
 		put(level, &now, fmt, ap);
 	va_end(ap);
@@ -279,8 +286,7 @@ log_error(const char *fmt, ...)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	va_start(ap, fmt);
-	if (state.tap != NULL)
-		tell_tap(LEVEL_ERROR, fmt, ap);
+	tell(LEVEL_ERROR, fmt, ap);
 	put(LEVEL_ERROR, &now, fmt, ap);
 	va_end(ap);
 	errno = saved;
@@ -357,4 +363,11 @@ log_tap(log_sink_cb *cb, void *arg)
 {
 	state.tap = cb;
 	state.tap_arg = arg;
+}
+
+void
+log_watch(log_sink_cb *cb, void *arg)
+{
+	state.watch = cb;
+	state.watch_arg = arg;
 }

@@ -54,6 +54,8 @@ void log_sink(log_sink_cb *cb, void *arg);
 /* Gives the text of each record to cb as well, whatever its level is and
  * however many there are; the lines of a dump are left out. NULL: to nobody. */
 void log_tap(log_sink_cb *cb, void *arg);
+/* The same for warnings and errors alone. */
+void log_watch(log_sink_cb *cb, void *arg);
 
 #define log_warn(...) log_put(LEVEL_WARN, __VA_ARGS__)
 #define log_info(...) log_put(LEVEL_INFO, __VA_ARGS__)

@@ -111,3 +111,17 @@ ancestors_variables(const char *proc, pid_t parent, const char *const *names)
 	buf_free(&status);
 	return found.list;
 }
+
+char *
+ancestors_program(const char *proc, pid_t process)
+{
+	struct buf name;
+
+	buf_init(&name, BOUND_NAME_BYTES);
+	if (!read_file(&name, proc, (long)process, "comm") || name.n < 2) {
+		buf_free(&name);
+		return NULL;
+	}
+	name.n--; /* the line end */
+	return buf_take(&name);
+}

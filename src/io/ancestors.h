@@ -18,5 +18,8 @@
  * string_list_free. */
 char **ancestors_variables(const char *proc, pid_t parent,
     const char *const *names);
+/* Returns the name of the program that runs as this process, as ps shows it,
+ * which the caller owns; NULL: it is not known. */
+char *ancestors_program(const char *proc, pid_t process);
 
 #endif

@@ -93,9 +93,10 @@ static const char usage[] =
     "the\n"
     "refused request again.\n"
     "Commands:\n"
-    "  tools URL                   list the server's tools\n"
+    "  tools URL, check URL        list the tools; try each step of a start\n"
     "  call URL TOOL [KEY=VALUE]   call a tool; KEY:=JSON for other values\n"
-    "  check URL, status [URL]     try each step of a start; show the sign-ins\n"
+    "  status [URL], report [URL]  show what runs; write a file for a bug "
+    "report\n"
     "  login URL, logout URL       sign in, in a terminal; sign out\n"
     "  wrap [FILE...]              change the configuration of your MCP hosts\n"
     "  help [COMMAND|all], version about a command, or all options; the "
@@ -115,7 +116,14 @@ static const struct command_help command_helps[COMMANDS] = {
 	    "deleted.\n" },
 	[COMMAND_STATUS] = { "[URL]",
 	    "Shows the sign-ins that are stored, or the one to URL; then the "
-	    "exit status\nis 1 if you are not signed in.\n" },
+	    "exit status\nis 1 if you are not signed in. Also shows what runs, "
+	    "for which host, and what\nwent wrong last; for URL, in processes "
+	    "that have ended, too.\n"
+	    "  --json   print one JSON object\n" },
+	[COMMAND_REPORT] = { "[URL]",
+	    "Writes a file for a bug report: version, system, options, what "
+	    "check says of\nthe server at URL, and what status says. Secrets "
+	    "are left out.\n" },
 	[COMMAND_TOOLS] = { "URL",
 	    "Lists the tools of the server, in a pipe as one JSON object.\n" },
 	[COMMAND_CALL] = { "URL TOOL [ARGUMENT...]",

@@ -222,7 +222,7 @@ find_url(struct loader *l)
 		return parse_url(l, l->url_by->value);
 	if (asked_for(l, "show-config"))
 		return 0;
-	if (l->o->command == COMMAND_STATUS)
+	if (l->o->command == COMMAND_STATUS || l->o->command == COMMAND_REPORT)
 		return 0;
 	*l->why = xasprintf("no URL given; usage: mcpsplice %s%s[options] URL",
 	    command, *command == '\0' ? "" : " ");
@@ -436,13 +436,16 @@ is_of_wrap(const struct option_row *row)
 	    row->offset == AT(wrap_restore) || row->offset == AT(wrap_write);
 }
 
-/* Returns the one command that takes this option, or COMMAND_PROXY. */
+/* Returns the command that this option belongs to, if it is not command, or
+ * COMMAND_PROXY. */
 static enum command
-owner_of(const struct option_row *row)
+owner_of(const struct option_row *row, enum command command)
 {
 	if (is_of_wrap(row))
 		return COMMAND_WRAP;
-	return row->offset == AT(json) ? COMMAND_CHECK : COMMAND_PROXY;
+	return row->offset == AT(json) && command != COMMAND_STATUS ?
+	    COMMAND_CHECK :
+	    COMMAND_PROXY;
 }
 
 /* Is this the command line by which a proxy starts its login process? The task
@@ -500,7 +503,7 @@ check_owner(struct loader *l)
 	size_t i;
 
 	for (i = 0; i < all->n; i++) {
-		owner = owner_of(all->list[i].row);
+		owner = owner_of(all->list[i].row, l->o->command);
 		if (owner != COMMAND_PROXY && owner != l->o->command) {
 			*l->why = xasprintf("--%s belongs to \"mcpsplice "
 					    "%s\"",

@@ -14,6 +14,7 @@ enum command {
 	COMMAND_LOGIN,
 	COMMAND_LOGOUT,
 	COMMAND_STATUS,
+	COMMAND_REPORT,
 	COMMAND_TOOLS,
 	COMMAND_CALL,
 	COMMAND_CHECK,
@@ -40,9 +41,9 @@ enum fail {
 
 struct options {
 	enum command command;
-	bool login_process; /* "login --agent": only argv is set */
-	char **argv;        /* copy with its secrets, NULL-ended */
-	char *url;          /* as given; NULL: COMMAND_STATUS for all servers */
+	bool login_process;      /* "login --agent": only argv is set */
+	char **argv;             /* copy with its secrets, NULL-ended */
+	char *url;               /* as given; NULL: for all servers */
 	struct strings operands; /* COMMAND_CALL: a tool and its arguments */
 
 	/* request */
@@ -163,7 +164,7 @@ struct options {
 	bool wrap_restore;
 	bool wrap_list;
 
-	bool json; /* COMMAND_CHECK */
+	bool json; /* COMMAND_CHECK, COMMAND_STATUS */
 
 	/* output for users */
 	int verbose; /* -v: 1, -vv: 2 */

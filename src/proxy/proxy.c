@@ -22,6 +22,8 @@
 #include "core/wire/edit.h"
 #include "core/wire/lines.h"
 #include "core/wire/msg.h"
+#include "core/wire/redact.h"
+#include "io/ancestors.h"
 #include "io/loop.h"
 #include "io/pipes.h"
 #include "io/route.h"
@@ -30,6 +32,7 @@
 #include "options/options.h"
 #include "options/secret.h"
 #include "options/setup.h"
+#include "proxy/cache/process_note.h"
 #include "proxy/cache/state_cache.h"
 #include "proxy/credentials/authorize.h"
 #include "proxy/credentials/denial.h"
@@ -62,6 +65,8 @@ struct proxy {
 	struct streamable *streamable;
 	struct chain *chain;
 	struct state_cache *state_cache;
+	struct process_note *note; /* NULL: "status" does not know us */
+	struct loop_timer *note_timer;
 	/* the start that is to be loaded when it is known whose it has to be */
 	struct buf start_version, start_capabilities;
 	bool start_wanted;
@@ -110,6 +115,52 @@ next_secret(struct proxy *p, uint64_t secret[2])
 	}
 	p->n_secrets -= 2;
 	memcpy(secret, p->secrets + p->n_secrets, 2 * sizeof *secret);
+}
+
+/* --- what "mcpsplice status" tells of this process --- */
+
+enum { NOTE_MS = 1000 };
+
+static void
+write_note(void *arg)
+{
+	struct proxy *p = arg;
+	struct session_brief now = chain_brief(p->chain);
+
+	process_note_write(p->note, now.client,
+	    now.version == NULL ? 0 : now.generation);
+}
+
+static void
+on_trouble(enum log_level level, const char *text, void *arg)
+{
+	struct proxy *p = arg;
+
+	(void)level;
+	process_note_trouble(p->note, text);
+	loop_timer_set(p->note_timer, NOTE_MS);
+}
+
+static void
+begin_note(struct proxy *p)
+{
+	char *parent = ancestors_program("/proc", getppid());
+	struct process_note_config c = {
+		.home = getenv("HOME"), .parent = parent, .parent_id = getppid()
+	};
+	struct buf url;
+
+	buf_init(&url, 0);
+	redact_path(&url, span_of(p->url.text), "...");
+	c.server = buf_str(&url);
+	if (!p->options->no_memory && p->options->command == COMMAND_PROXY)
+		p->note = process_note_new(&c);
+	if (p->note != NULL) {
+		log_watch(on_trouble, p);
+		loop_timer_set(p->note_timer, NOTE_MS);
+	}
+	buf_free(&url);
+	free(parent);
 }
 
 /* --- actions of the session --- */
@@ -341,6 +392,8 @@ act(struct proxy *p, const struct event *a)
 	case ACTION_SAVE_SESSION:
 		state_cache_save_session(p->state_cache, a->session,
 		    a->version);
+		if (p->note != NULL)
+			loop_timer_set(p->note_timer, NOTE_MS);
 		break;
 	case ACTION_FOUND:
 		if (a->dual)
@@ -979,6 +1032,8 @@ proxy_init(struct proxy *p, char **why)
 	p->state_cache = make_state_cache(p);
 	compile_patterns(p);
 	p->chain = make_chain(p);
+	p->note_timer = loop_timer_new(p->loop, write_note, p);
+	begin_note(p);
 	for (i = 0; i < sizeof signals / sizeof *signals; i++)
 		loop_signal(p->loop, signals[i], on_signal, p);
 	loop_signal(p->loop, SIGUSR1, on_usr1, p);
@@ -999,6 +1054,9 @@ proxy_free(struct proxy *p)
 	streamable_free(p->streamable);
 	chain_free(p->chain);
 	state_cache_free(p->state_cache);
+	log_watch(NULL, NULL);
+	process_note_free(p->note);
+	loop_timer_free(p->note_timer);
 	buf_free(&p->start_version);
 	buf_free(&p->start_capabilities);
 	buf_wipe(&p->whose);

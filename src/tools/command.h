@@ -1,7 +1,8 @@
 /*
  * The commands that a person types. "tools", "call" and "check" are MCP clients
  * of a proxy, so all that holds for a host holds for them; "wrap" changes the
- * configuration of hosts; "login", "logout" and "status" are about tokens.
+ * configuration of hosts; "login", "logout" and "status" are about tokens, and
+ * "status" and "report" about what runs.
  */
 #ifndef MCPSPLICE_TOOLS_COMMAND_H
 #define MCPSPLICE_TOOLS_COMMAND_H
@@ -29,13 +30,26 @@ int command_wrap(const struct options *o, char **why);
 int command_login(const struct options *o, char **why);
 /* Revokes the tokens of a server, and forgets them. */
 int command_logout(const struct options *o, char **why);
-/* Lists the tokens that there are: of one server, or of all. */
+/* Lists the tokens that there are, of one server or of all, and the processes
+ * that run. */
 int command_status(const struct options *o, char **why);
+/* Writes a file for a bug report. */
+int command_report(const struct options *o, char **why);
 
 /* Appends how long the token is good, as "good until DATE, can be renewed". */
 void command_token_text(struct buf *out, const struct record *r);
 /* Appends the user whom the token names; nothing if it names none. */
 void command_user_text(struct buf *out, const struct record *r);
+
+/* --- running.c --- */
+
+/* Appends a time (seconds since 1970) for people. */
+void command_time_text(struct buf *out, int64_t at);
+/* Appends what the processes that hosts started tell of themselves: for people,
+ * or as the elements of a JSON array. server: its URL without secrets; then
+ * processes that have ended are told of, too, if they had trouble. NULL: all
+ * servers. */
+void command_running(struct buf *out, const char *server, bool json);
 
 /* --- arguments.c --- */
 

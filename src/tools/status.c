@@ -80,6 +80,8 @@ struct listing {
 	size_t good;      /* so many have a token */
 	const char *only; /* name of the record to show; NULL: all */
 	const struct import_config *import; /* of that server, or NULL */
+	struct json_object *json; /* they are added to it, and not printed;
+				   * NULL: they are printed */
 };
 
 /* Prints a text from outside, made safe for a terminal. */
@@ -98,22 +100,17 @@ void
 command_token_text(struct buf *out, const struct record *r)
 {
 	int64_t now = (int64_t)time(NULL);
-	time_t at = (time_t)r->token.expires_at;
-	char text[64] = "?";
-	struct tm tm;
 
 	if (r->token.access == NULL) {
 		buf_adds(out, "none");
 		return;
 	}
-	if (at == 0)
+	if (r->token.expires_at == 0) {
 		buf_adds(out, "good until the server says no");
-	else {
-		if (localtime_r(&at, &tm) != NULL)
-			strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S %z",
-			    &tm);
-		buf_addf(out, "%s %s",
-		    record_expired(r, now) ? "expired" : "good until", text);
+	} else {
+		buf_adds(out,
+		    record_expired(r, now) ? "expired " : "good until ");
+		command_time_text(out, r->token.expires_at);
 	}
 	if (r->token.refresh != NULL)
 		buf_adds(out, ", can be renewed");
@@ -165,6 +162,33 @@ source_name(enum client_source source)
 	return names[source];
 }
 
+/* Adds what print_record prints to the list. */
+static void
+list_json(struct json_object *list, const struct record *r)
+{
+	struct json_object *o = document_new();
+	struct buf b;
+
+	buf_init(&b, 0);
+	redact_path(&b, span_of(r->url), "...");
+	document_set(o, "server", buf_str(&b));
+	document_set(o, "profile", r->profile);
+	document_set(o, "issuer", r->issuer);
+	document_set(o, "client", r->client.id);
+	buf_reset(&b);
+	command_user_text(&b, r);
+	document_set(o, "account", b.n > 0 ? buf_str(&b) : NULL);
+	document_put(o, "signed_in",
+	    json_object_new_boolean(r->token.access != NULL));
+	if (r->token.expires_at != 0)
+		document_set_number(o, "expires_at", r->token.expires_at);
+	document_put(o, "can_be_renewed",
+	    json_object_new_boolean(r->token.refresh != NULL));
+	document_set(o, "scopes", r->token.scope_granted);
+	json_object_array_add(list, o);
+	buf_free(&b);
+}
+
 static void
 print_server(const char *url, const char *profile)
 {
@@ -197,13 +221,17 @@ is_provider(const struct record *r, const char *name)
 }
 
 static void
-print_record(const struct record *r, bool provider)
+print_record(const struct listing *l, const struct record *r, bool provider)
 {
 	struct record shown = *r; /* borrows all that r has */
 
 	/* The ID token is what the servers are signed in to with. */
 	if (provider)
 		shown.token.expires_at = id_token_end(r);
+	if (l->json != NULL) {
+		list_json(l->json, &shown);
+		return;
+	}
 	print_server(r->url, r->profile);
 	if (provider)
 		print_field("use",
@@ -257,8 +285,9 @@ print_import(struct listing *l)
 	found = l->import != NULL && import_tokens(&r, l->import, &from, &why);
 	if (found) {
 		r.url = xstrdup(l->import->normal);
-		print_record(&r, false);
-		print_field("from", from);
+		print_record(l, &r, false);
+		if (l->json == NULL)
+			print_field("from", from);
 		l->good += r.token.access != NULL;
 	} else if (why != NULL) {
 		fprintf(stderr, "mcpsplice: %s\n", why);
@@ -285,12 +314,13 @@ list_record(struct listing *l, const char *name)
 	headed = a.there && r->url != NULL &&
 	    (r->token.access != NULL || r->client.id != NULL);
 	if (headed) {
-		print_record(r, is_provider(r, name));
+		print_record(l, r, is_provider(r, name));
 		l->good += r->token.access != NULL;
 	} else if (!a.there && a.why == NULL) {
 		headed = print_import(l);
 	}
-	headed = print_pending(l, name, headed) || headed;
+	if (l->json == NULL)
+		headed = print_pending(l, name, headed) || headed;
 	l->shown += headed;
 	answer_free(&a);
 }
@@ -389,17 +419,40 @@ list_store(struct listing *l, const struct options *o)
 		store_list(l->store, on_name, l);
 	for (i = 0; i < l->n; i++)
 		list_record(l, l->names[i]);
-	if (l->shown == 0 && l->unread == 0)
+	if (l->json == NULL && l->shown == 0 && l->unread == 0)
 		printf("Not signed in.\n");
-	if (l->only == NULL)
+	if (l->json == NULL && l->only == NULL)
 		print_import_folder(o);
 	return l->unread > 0 || (l->only != NULL && l->good == 0);
+}
+
+/* Prints the processes: behind the sign-ins, or both as one JSON object. */
+static void
+print_running(const struct listing *l, const char *url)
+{
+	struct buf server, out;
+
+	buf_init(&server, 0);
+	buf_init(&out, 0);
+	if (url != NULL)
+		redact_path(&server, span_of(url), "...");
+	if (l->json != NULL) {
+		buf_adds(&out, "{\"sign_ins\":");
+		document_print(l->json, &out);
+		buf_adds(&out, ",\"processes\":[");
+	}
+	command_running(&out, url != NULL ? buf_str(&server) : NULL,
+	    l->json != NULL);
+	buf_adds(&out, l->json != NULL ? "]}\n" : "");
+	fputs(buf_str(&out), stdout);
+	buf_free(&out);
+	buf_free(&server);
 }
 
 int
 command_status(const struct options *o, char **why)
 {
-	struct listing l = { 0 };
+	struct listing l = { .json = o->json ? document_new_list() : NULL };
 	char only[STORE_NAME_BYTES], *folder = NULL;
 	struct import_config import;
 	struct url url = { 0 };
@@ -425,7 +478,9 @@ command_status(const struct options *o, char **why)
 			find_provider_name(l.loop, l.store, url.text,
 			    o->profile, only);
 		status = list_store(&l, o);
+		print_running(&l, url.text);
 	}
+	json_object_put(l.json);
 	free(l.names);
 	free(folder);
 	url_free(&url);

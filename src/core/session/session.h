@@ -89,6 +89,8 @@ struct session_brief {
 	bool has_id;      /* the server gave a session id */
 	bool modern, sse; /* the server; neither: Streamable HTTP */
 	enum session_listening listening;
+	struct span client; /* clientInfo of the client, JSON; borrowed; empty:
+			     * not yet */
 };
 
 struct session_brief session_brief(const struct session *s);

@@ -348,7 +348,10 @@ session_brief(const struct session *s)
 		.generation = s->generation->number,
 		.version = s->generation->version,
 		.has_id = s->generation->session != NULL,
-		.listening = session_listening(s) };
+		.listening = session_listening(s),
+		.client = s->handshake.request == NULL ?
+		    no_span :
+		    json_get(s->handshake.request->params, "clientInfo") };
 }
 
 void

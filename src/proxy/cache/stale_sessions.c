@@ -5,9 +5,6 @@
  * not be the locked one. So a reader may see a half-written file, for example
  * after its process was killed: its sum is wrong. After the sum the end of a
  * longer, older record may remain.
- *
- * Invariant: a file with a name of this format is locked before it gets that
- * name and until its process ends; a file without a lock has no process.
  */
 #include "config.h"
 
@@ -23,21 +20,20 @@
 #include "base/log.h"
 #include "io/file.h"
 #include "io/loop.h"
+#include "proxy/cache/own_file.h"
 #include "proxy/cache/profile.h"
 
 #define STALE_SESSIONS_FOLDER ".local/state/mcpsplice/sessions"
 #define STALE_SESSIONS_TITLE "mcpsplice session "
 #define STALE_SESSIONS_FORMAT 1
-#define NAME_BYTES 33 /* 32 hex digits and a NUL */
 #define VERSION_MAX 64
 
 struct stale_sessions {
 	char *home;
+	struct own_file file;
 	struct profile profile;
-	char name[NAME_BYTES]; /* of our latest file; "": none yet */
-	int fd;                /* our file, locked; -1: none */
-	int64_t began_ms;      /* start of our latest session; 0: none */
-	struct buf record;     /* content of our file; empty: no session */
+	int64_t began_ms;  /* start of our latest session; 0: none */
+	struct buf record; /* content of our file; empty: no session */
 };
 
 struct record {
@@ -60,26 +56,15 @@ stale_sessions_new(const char *home, const struct profile *profile)
 	}
 	o = xcalloc(1, sizeof *o);
 	o->home = xstrdup(home);
+	o->file = (struct own_file){ .home = o->home,
+		.folder = STALE_SESSIONS_FOLDER,
+		.lack = "the session is not recorded for the next start",
+		.max_bytes = BOUND_NOTE_BYTES,
+		.old_s = INT64_MAX,
+		.fd = -1 };
 	o->profile = *profile;
-	o->fd = -1;
 	buf_init(&o->record, 0);
 	return o;
-}
-
-static int
-open_folder(const struct stale_sessions *o, bool make)
-{
-	char *why;
-	int dir = file_dir(o->home, STALE_SESSIONS_FOLDER, make, &why);
-
-	if (dir < 0) {
-		if (make || errno != ENOENT)
-			log_debug(
-			    "sessions are not recorded for the next start: %s",
-			    why);
-		free(why);
-	}
-	return dir;
 }
 
 /* Records */
@@ -162,80 +147,15 @@ is_ours(const struct stale_sessions *o, const struct record *r)
 
 /* Our own file */
 
-static bool
-is_name(const char *name)
-{
-	return strlen(name) == NAME_BYTES - 1 &&
-	    strspn(name, "0123456789abcdef") == NAME_BYTES - 1;
-}
-
-static int
-make_name(struct stale_sessions *o)
-{
-	uint64_t r[2];
-
-	if (loop_random(r, sizeof r) < 0) {
-		errno = EIO;
-		return -1;
-	}
-	snprintf(o->name, sizeof o->name, "%016" PRIx64 "%016" PRIx64, r[0],
-	    r[1]);
-	return 0;
-}
-
-/* Removes our file. Its lock is held until it is closed. */
-static void
-drop(struct stale_sessions *o)
-{
-	int dir;
-
-	if (o->fd < 0)
-		return;
-	if (file_linked(o->fd)) {
-		dir = open_folder(o, false);
-		if (dir >= 0) {
-			file_remove(dir, o->name);
-			file_close(dir);
-		}
-	}
-	file_close(o->fd);
-	o->fd = -1;
-}
-
-/* Opens our file, again if somebody has removed it. */
-static int
-hold(struct stale_sessions *o)
-{
-	int dir;
-
-	if (o->fd >= 0 && file_linked(o->fd))
-		return 0;
-	drop(o);
-	dir = open_folder(o, true);
-	if (dir < 0)
-		return -1;
-	file_sweep(dir);
-	file_trim(dir, BOUND_LISTED - 1, BOUND_LISTED * BOUND_NOTE_BYTES,
-	    INT64_MAX);
-	if (make_name(o) == 0)
-		o->fd = file_new_locked(dir, o->name);
-	if (o->fd < 0)
-		log_debug("the session is not recorded for the next start: %s",
-		    strerror(errno));
-	file_close(dir);
-	return o->fd < 0 ? -1 : 0;
-}
-
 /* Writes the record. If that fails the file is removed, because an old record
  * would be wrong now. */
 static void
 write_record(struct stale_sessions *o)
 {
-	if (o->fd < 0 || file_put(o->fd, buf_span(&o->record)) == 0)
+	if (o->file.fd < 0 || file_put(o->file.fd, buf_span(&o->record)) == 0)
 		return;
-	log_debug("the session is not recorded for the next start: %s",
-	    strerror(errno));
-	drop(o);
+	log_debug("%s: %s", o->file.lack, strerror(errno));
+	own_file_end(&o->file, true);
 }
 
 static int64_t
@@ -254,7 +174,7 @@ is_kept(const struct stale_sessions *o, struct span session,
 {
 	struct record was;
 
-	return o->fd >= 0 && file_linked(o->fd) &&
+	return o->file.fd >= 0 && file_linked(o->file.fd) &&
 	    parse_record(buf_span(&o->record), &was) &&
 	    span_eq(was.session, session) && span_eq(was.version, version);
 }
@@ -273,7 +193,7 @@ stale_sessions_save(struct stale_sessions *o, struct span session,
 		r.hash = span_of(o->profile.hash);
 		if (add_record(&o->record, &r) < 0)
 			buf_reset(&o->record);
-		else if (hold(o) < 0)
+		else if (own_file_hold(&o->file) < 0)
 			return;
 	}
 	write_record(o);
@@ -284,10 +204,7 @@ stale_sessions_free(struct stale_sessions *o)
 {
 	if (o == NULL)
 		return;
-	if (o->record.n == 0)
-		drop(o);
-	if (o->fd >= 0)
-		file_close(o->fd);
+	own_file_end(&o->file, o->record.n == 0);
 	buf_free(&o->record);
 	free(o->home);
 	free(o);
@@ -298,7 +215,7 @@ stale_sessions_free(struct stale_sessions *o)
 static bool
 is_other(const struct stale_sessions *o, const char *name)
 {
-	return is_name(name) && strcmp(name, o->name) != 0;
+	return own_file_is_name(name) && strcmp(name, o->file.name) != 0;
 }
 
 struct taking {
@@ -361,7 +278,7 @@ stale_sessions_take(struct stale_sessions *o, size_t max,
 
 	if (o == NULL || max == 0)
 		return;
-	t.dir = open_folder(o, false);
+	t.dir = own_file_folder(&o->file, false);
 	if (t.dir < 0)
 		return;
 	file_list(t.dir, SIZE_MAX, take_one, &t);
@@ -381,7 +298,7 @@ is_later(const struct stale_sessions *o, const struct record *r,
     const char *name)
 {
 	return r->began_ms > o->began_ms ||
-	    (r->began_ms == o->began_ms && strcmp(name, o->name) > 0);
+	    (r->began_ms == o->began_ms && strcmp(name, o->file.name) > 0);
 }
 
 /* Takes the lock only of a file that names a later session, because holding the
@@ -415,7 +332,7 @@ stale_sessions_newer_peer(const struct stale_sessions *o)
 
 	if (o == NULL || o->began_ms == 0)
 		return false;
-	look.dir = open_folder(o, false);
+	look.dir = own_file_folder(&o->file, false);
 	if (look.dir < 0)
 		return false;
 	file_list(look.dir, SIZE_MAX, look_at_one, &look);

@@ -405,6 +405,22 @@ START_TEST(test_tap)
 }
 END_TEST
 
+/* The watch gets what is a warning at least, though -q is given. */
+START_TEST(test_watch)
+{
+	open_log(LEVEL_ERROR, false, NULL);
+	log_watch(on_record, &seen);
+	ck_assert(!log_wants(LEVEL_INFO));
+	log_info("one");
+	log_decision("two");
+	log_warn("three\n");
+	ck_assert_str_eq(buf_str(&seen), "1|three\n");
+	log_watch(NULL, NULL);
+	log_warn("four");
+	ck_assert_str_eq(buf_str(&seen), "1|three\n");
+}
+END_TEST
+
 START_TEST(test_errno_is_kept)
 {
 	open_log(LEVEL_WARN, false, path);
@@ -502,6 +518,7 @@ main(void)
 	tcase_add_test(tc, test_decisions);
 	tcase_add_test(tc, test_dump_for_errors);
 	tcase_add_test(tc, test_tap);
+	tcase_add_test(tc, test_watch);
 	tcase_add_test(tc, test_errno_is_kept);
 	tcase_add_test(tc, test_stderr);
 	tcase_add_test(tc, test_stderr_full_or_gone);

@@ -127,6 +127,21 @@ START_TEST(odd_bytes)
 }
 END_TEST
 
+START_TEST(the_name_of_a_program)
+{
+	char *name;
+
+	home_mkdir("30", 0700);
+	home_puts("30/comm", "a b(c)\n");
+	name = ancestors_program(home_path(""), 30);
+	ck_assert_str_eq(name, "a b(c)");
+	free(name);
+	home_puts("30/comm", "");
+	ck_assert_ptr_null(ancestors_program(home_path(""), 30));
+	ck_assert_ptr_null(ancestors_program(home_path(""), 20));
+}
+END_TEST
+
 int
 main(void)
 {
@@ -140,6 +155,7 @@ main(void)
 	tcase_add_test(t, a_set_user_is_another);
 	tcase_add_test(t, a_circle_ends);
 	tcase_add_test(t, odd_bytes);
+	tcase_add_test(t, the_name_of_a_program);
 	suite_add_tcase(s, t);
 	return unit_run(s);
 }

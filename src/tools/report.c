@@ -1,0 +1,123 @@
+/* "mcpsplice report": what a bug report needs, in one file without secrets. */
+#include "config.h"
+
+#include <sys/utsname.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "io/child.h"
+#include "io/file.h"
+#include "options/setup.h"
+#include "tools/command.h"
+
+#define FOLDER ".local/state/mcpsplice"
+#define NAME "report.txt"
+
+struct part {
+	struct loop *loop;
+	struct buf *out;
+};
+
+static void
+on_output(const char *p, size_t n, void *arg)
+{
+	struct part *part = arg;
+
+	buf_add(part->out, p, n);
+}
+
+static void
+on_done(enum child_end end, int value, void *arg)
+{
+	struct part *part = arg;
+	char *fate = child_fate(end, value);
+
+	buf_addf(part->out, "(%s)\n", fate);
+	free(fate);
+	loop_stop(part->loop, 0);
+}
+
+/* Runs this program again, with the words of this start, but another command,
+ * and adds what it prints. */
+static void
+add_part(struct buf *out, struct loop *l, const struct options *o,
+    const char *command)
+{
+	static const struct child_ops ops = { on_output, on_output, on_done };
+	struct part part = { l, out };
+	struct child_config c = { .path = "/proc/self/exe",
+		.output = true,
+		.errors = true,
+		.max_output = BOUND_QUEUE_BYTES,
+		.timeout_ms = BOUND_MINUTE_MS };
+	const char **argv;
+	size_t i, n = 0;
+	bool replaced = false;
+
+	while (o->argv[n] != NULL)
+		n++;
+	argv = xcalloc(n + 1, sizeof *argv);
+	for (i = 0; i < n; i++) {
+		argv[i] = o->argv[i];
+		if (i > 0 && !replaced && strcmp(argv[i], "report") == 0) {
+			argv[i] = command;
+			replaced = true;
+		}
+	}
+	c.argv = argv;
+	buf_addf(out, "\n--- %s ---\n", command);
+	child_new(l, &c, &ops, &part);
+	loop_run(l);
+	free(argv);
+}
+
+static int
+save(struct span text, char **why)
+{
+	int dir = file_dir(getenv("HOME"), FOLDER, true, why), rc = -1;
+
+	if (dir < 0)
+		return -1;
+	if (file_write(dir, NAME, text, false) == 0)
+		rc = 0;
+	else
+		*why = xasprintf("~/" FOLDER "/" NAME " cannot be written: %s",
+		    strerror(errno));
+	file_close(dir);
+	return rc;
+}
+
+int
+command_report(const struct options *o, char **why)
+{
+	struct loop *l = setup_loop(why);
+	struct utsname system;
+	struct buf out;
+	int status;
+
+	if (l == NULL)
+		return 1;
+	setup_log(o, LEVEL_WARN);
+	buf_init(&out, 0);
+	if (uname(&system) == 0)
+		buf_addf(&out, "%s %s %s\n", system.sysname, system.release,
+		    system.machine);
+	add_part(&out, l, o, "version");
+	if (o->url != NULL) {
+		add_part(&out, l, o, "--show-config");
+		add_part(&out, l, o, "check");
+	}
+	add_part(&out, l, o, "status");
+	status = save(buf_span(&out), why) != 0;
+	if (status == 0)
+		printf("%s/" FOLDER "/" NAME
+		       " has the report. Read it before you send it.\n",
+		    getenv("HOME"));
+	buf_free(&out);
+	loop_free(l);
+	return status;
+}
