@@ -11,6 +11,7 @@
 
 #include "base/codec.h"
 #include "core/client/client.h"
+#include "core/exchange/fault.h"
 #include "core/wire/json.h"
 
 enum { EXIT_FAILED = 22 };
@@ -35,6 +36,8 @@ struct chain {
 	bool fail_any; /* or after any error */
 	bool failed;   /* such an error was written */
 	bool broken;   /* stdout is broken, so nobody reads the error */
+	const char *hint;
+	struct frame *hinted; /* the latest error with the hint */
 	/* Inputs that the session still has to get: what the client makes of
 	 * them comes first. */
 	bool eof, stop, tick;
@@ -77,6 +80,7 @@ chain_new(const struct chain_config *config)
 	server.call_timeout_ms = s->call_timeout_ms;
 	c->fail = s->fail;
 	c->fail_any = s->fail_any;
+	c->hint = config->hint;
 	c->client = client_new(&client, &c->stage);
 	session.legacy = server.protocol == PROTOCOL_LEGACY;
 	c->session = session_new(&session);
@@ -93,6 +97,7 @@ chain_free(struct chain *c)
 	client_free(c->client);
 	session_free(c->session);
 	server_free(c->server);
+	frame_unref(c->hinted);
 	free(c);
 }
 
@@ -267,8 +272,8 @@ passes_on(struct chain *c, struct event *out)
 	return out->kind > EVENT_LISTENS;
 }
 
-bool
-chain_next(struct chain *c, struct event *out)
+static bool
+next_action(struct chain *c, struct event *out)
 {
 	struct event listens = { .kind = EVENT_LISTENS };
 
@@ -303,6 +308,20 @@ chain_next(struct chain *c, struct event *out)
 			return false;
 		}
 	}
+}
+
+bool
+chain_next(struct chain *c, struct event *out)
+{
+	if (!next_action(c, out))
+		return false;
+	if (c->hint != NULL && out->kind == ACTION_WRITE &&
+	    out->frame->kind == FRAME_ERROR) {
+		frame_unref(c->hinted);
+		c->hinted = fault_with_hint(out->frame, c->hint);
+		out->frame = c->hinted;
+	}
+	return true;
 }
 
 /* --- inspection --- */

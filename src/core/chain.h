@@ -16,6 +16,8 @@ struct chain_config {
 	struct session_config session;
 	/* host, prefix and call_timeout_ms are taken from session */
 	struct server_config server;
+	const char *hint; /* the administrator's, for our errors about the
+			   * server; borrowed; NULL: none */
 };
 
 /* Makes a chain, which the caller owns. */

@@ -180,6 +180,7 @@ struct http_certificate {
 	char *subject, *issuer;
 	char *names;         /* "DNS:mcp.example.com, IP Address:192.0.2.1" */
 	int64_t from, until; /* s since 1970 */
+	char *pem;           /* the certificate itself */
 };
 
 /* The way to the server, as far as the transfer came. Strings are NULL if they

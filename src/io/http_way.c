@@ -101,6 +101,8 @@ take_line(struct http_certificate *c, const char *line)
 	else if (span_is(name, "X509v3 Subject Alternative Name") &&
 	    c->names == NULL)
 		c->names = xstrdup(value);
+	else if (span_is(name, "Cert") && c->pem == NULL)
+		c->pem = xstrdup(value);
 	else if (span_is(name, "Start date"))
 		c->from = (int64_t)curl_getdate(value, NULL);
 	else if (span_is(name, "Expire date"))
@@ -166,6 +168,7 @@ http_way_free(struct http_way *w)
 		free(w->chain[i].subject);
 		free(w->chain[i].issuer);
 		free(w->chain[i].names);
+		free(w->chain[i].pem);
 	}
 	free(w->chain);
 	free(w->address);

@@ -70,9 +70,12 @@ struct row {
 	"Set the clock of this machine if it is wrong: it says {clock}"
 #define UNKNOWN_ISSUER                                                         \
 	"its certificate is signed by an authority that is not {trusted}"
+#define SAVE_IT                                                                \
+	"\"mcpsplice check --save-certificate FILE URL\" saves the "           \
+	"server's own, to be trusted alone"
 #define TRUST_ISSUER                                                           \
 	"If you trust it, give a file with the certificate of that "           \
-	"authority: --cacert FILE{insecure}"
+	"authority: --cacert FILE. " SAVE_IT "{insecure}"
 #define NEWER_TLS "Whoever runs the server has to switch on TLS 1.2 or 1.3"
 #define ADD_CERT "Add --cert FILE and --key FILE"
 #define OTHER_CERT "Give one that it trusts with --cert and --key"
@@ -273,7 +276,7 @@ static const struct row rows[] = {
 	TEXT(OF_SERVER | TLS, "signed certificate",
 	    "it has signed its certificate itself, and it is not {trusted}",
 	    "If you trust it, give a file with that certificate: --cacert "
-	    "FILE{insecure}"),
+	    "FILE. " SAVE_IT "{insecure}"),
 	TEXT(OF_SERVER | TLS, "verification failed", UNKNOWN_ISSUER,
 	    TRUST_ISSUER),
 	CODE(OF_SERVER | TLS, CURLE_PEER_FAILED_VERIFICATION,

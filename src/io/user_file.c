@@ -189,6 +189,16 @@ user_file_write(const struct user_file *f, struct span text, char **why)
 	return rc;
 }
 
+int
+user_file_new(const char *path, struct span text, char **why)
+{
+	const struct stat like = {
+		.st_mode = 0644, .st_uid = geteuid(), .st_gid = getegid()
+	};
+
+	return make_file(path, text, &like) < 0 ? failed(why) : 0;
+}
+
 /* --- backups --- */
 
 static char *

@@ -26,6 +26,9 @@ int user_file_read(struct user_file *f, const char *path, size_t max,
 int user_file_write(const struct user_file *f, struct span text, char **why);
 void user_file_free(struct user_file *f);
 
+/* Makes a file of this user's at path, where there is none yet. */
+int user_file_new(const char *path, struct span text, char **why);
+
 /* Returns the path of the newest backup, owned by the caller; NULL: there is
  * none. */
 char *user_file_backup(const char *path);

@@ -325,7 +325,8 @@ read_option(struct reader *r, struct span line)
 		if (value == NULL)
 			return fail(r, "the quotes do not close at the end");
 	} else {
-		line = without_comment(line);
+		if ((row->flags & OPTION_SENTENCE) == 0)
+			line = without_comment(line);
 		if (line.n > 0)
 			value = xstrndup(line.p, line.n);
 	}

@@ -136,7 +136,11 @@ static const struct command_help command_helps[COMMANDS] = {
 	[COMMAND_CHECK] = { "URL",
 	    "Tries each step of a start with the same options, and says what "
 	    "fails and why.\n"
-	    "  --json   print one JSON object\n" },
+	    "  --json                    print one JSON object\n"
+	    "  --save-certificate FILE   save the certificate that the server "
+	    "shows, to\n"
+	    "                            trust it with --cacert FILE; nothing "
+	    "else is tried\n" },
 	[COMMAND_WRAP] = { "[FILE...]",
 	    "Shows how the configuration of your MCP hosts would use "
 	    "mcpsplice for the\n"

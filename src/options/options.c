@@ -443,7 +443,8 @@ owner_of(const struct option_row *row, enum command command)
 {
 	if (is_of_wrap(row))
 		return COMMAND_WRAP;
-	return row->offset == AT(json) && command != COMMAND_STATUS ?
+	return row->offset == AT(save_certificate) ||
+		(row->offset == AT(json) && command != COMMAND_STATUS) ?
 	    COMMAND_CHECK :
 	    COMMAND_PROXY;
 }

@@ -164,9 +164,11 @@ struct options {
 	bool wrap_restore;
 	bool wrap_list;
 
-	bool json; /* COMMAND_CHECK, COMMAND_STATUS */
+	bool json;              /* COMMAND_CHECK, COMMAND_STATUS */
+	char *save_certificate; /* COMMAND_CHECK: a file to make; NULL: none */
 
 	/* output for users */
+	char *hint;  /* of the administrator, for errors; NULL: none */
 	int verbose; /* -v: 1, -vv: 2 */
 	bool quiet;
 	char *log_file;

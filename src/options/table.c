@@ -254,9 +254,14 @@ const struct option_row option_table[] = {
 	SWITCH("write", 0, OPTION_OUTPUT, OPTION_ARGV_ONLY | OPTION_UNLISTED,
 	    wrap_write, NULL),
 
+	TEXT("hint", 0, OPTION_OUTPUT, OPTION_UNLISTED | OPTION_SENTENCE, hint,
+	    "TEXT", NULL),
+
 	/* the command check */
 	SWITCH("json", 0, OPTION_OUTPUT, OPTION_ARGV_ONLY | OPTION_UNLISTED,
 	    json, NULL),
+	TEXT("save-certificate", 0, OPTION_OUTPUT,
+	    OPTION_ARGV_ONLY | OPTION_UNLISTED, save_certificate, "FILE", NULL),
 
 	/* mcp-remote */
 	ALIAS("disable-cookies", OPTION_SWITCH, 0, no_cookies, NULL,

@@ -54,7 +54,8 @@ enum {
 	OPTION_KEEPS_EMPTY = 16, /* "" is a value and does not mean the
 				  * default */
 	OPTION_UNLISTED = 32,    /* in the manual, not in --help all */
-	OPTION_BRIEF = 64        /* in --help; has a help text */
+	OPTION_BRIEF = 64,       /* in --help; has a help text */
+	OPTION_SENTENCE = 128    /* in a file, a # in the value is no comment */
 };
 
 struct option_row {

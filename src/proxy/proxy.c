@@ -940,6 +940,7 @@ make_chain(struct proxy *p)
 		.fail_any = o->fail == FAIL_ANY,
 	};
 	c.session.max_bodies = c.session.max_held;
+	c.hint = o->hint;
 	c.server.protocol = (enum era_protocol)o->protocol;
 	c.server.transport = (enum era_transport)o->transport;
 	c.server.remembered = state_cache_load_era(p->state_cache,

@@ -4,6 +4,7 @@
 
 #include "tools/check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,7 @@ int
 command_check(const struct options *o, char **why)
 {
 	struct check c = { .options = o };
+	int status;
 
 	setup_log(o, LEVEL_ERROR);
 	if (url_parse(&c.url, o->url) != URL_OK) {
@@ -48,6 +50,12 @@ command_check(const struct options *o, char **why)
 		url_free(&c.url);
 		return 1;
 	}
+	if (o->save_certificate != NULL) {
+		status = check_save_certificate(&c, o->save_certificate, why);
+		loop_free(c.loop);
+		url_free(&c.url);
+		return status != 0;
+	}
 	c.shown = shown_url(o->url);
 	c.report = report_new(o->json, c.shown);
 	c.until_us = report_now_us() + ALL_MS * INT64_C(1000);
@@ -55,5 +63,8 @@ command_check(const struct options *o, char **why)
 	loop_free(c.loop);
 	url_free(&c.url);
 	free(c.shown);
-	return report_close(c.report);
+	status = report_close(c.report);
+	if (status != 0 && o->hint != NULL && !o->json)
+		printf("Hint: %s\n", o->hint);
+	return status;
 }

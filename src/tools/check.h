@@ -33,6 +33,9 @@ void check_add_login(struct buf *out, const struct check *c);
 bool check_configuration(struct check *c);
 /* The way to the server: name, proxy, connection, TLS. p is filled. */
 bool check_network(struct check *c, struct probe *p);
+/* Saves the certificate that the server shows in a new file, and tells what it
+ * is. Returns 0, or -1 with *why for users. */
+int check_save_certificate(struct check *c, const char *file, char **why);
 /* What the server wants, what is known of the user, what the server offers. */
 bool check_sign_in(struct check *c, const struct probe *p);
 /* A session, the lists of the server, a ping: the last part. */

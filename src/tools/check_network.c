@@ -2,12 +2,16 @@
  * finds it. */
 #include "config.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/codec.h"
+#include "io/user_file.h"
 #include "options/network.h"
+#include "proxy/cache/profile.h"
 #include "tools/check.h"
 
 enum {
@@ -335,6 +339,92 @@ fail_tls(struct check *c, const struct probe *p, const char *why)
 	report_end(r, STEP_FAILED, "%s", buf_str(&text));
 	http_way_free(&seen);
 	buf_free(&text);
+}
+
+/* Appends SHA-256 of a certificate as OpenSSL and browsers show it. */
+static int
+fingerprint(struct buf *out, const char *pem)
+{
+	char hex[PROFILE_HEX_BYTES];
+	struct buf text, der;
+	struct span all;
+	size_t i;
+	int rc = -1;
+
+	buf_init(&text, 0);
+	buf_init(&der, 0);
+	/* between the lines of its begin and its end, in another alphabet */
+	for (pem += strcspn(pem, "\n"); *pem != '\0' && *pem != '-'; pem++)
+		if (strchr("\n\r=", *pem) == NULL)
+			buf_addc(&text,
+			    *pem == '+'     ? '-' :
+				*pem == '/' ? '_' :
+					      *pem);
+	if (codec_base64url_read(&der, buf_span(&text)) == 0) {
+		all = buf_span(&der);
+		rc = profile_digest(hex, &all, 1);
+	}
+	for (i = 0; rc == 0 && hex[i] != '\0'; i += 2)
+		buf_addf(out, "%s%c%c", i > 0 ? ":" : "",
+		    toupper((unsigned char)hex[i]),
+		    toupper((unsigned char)hex[i + 1]));
+	buf_free(&text);
+	buf_free(&der);
+	return rc;
+}
+
+static int
+save_certificate(const struct http_way *w, const char *file, char **why)
+{
+	const struct http_certificate *cert = &w->chain[0];
+	char *error = NULL, *path;
+	struct buf text;
+	int rc;
+
+	buf_init(&text, 0);
+	buf_adds(&text, "The server shows ");
+	describe(&text, w);
+	buf_adds(&text, "\n  for      ");
+	codec_visible(&text, span_of(cert->names != NULL ? cert->names : "?"),
+	    SIZE_MAX);
+	buf_adds(&text, "\n  good     from ");
+	check_show_day(&text, cert->from);
+	buf_adds(&text, " until ");
+	check_show_day(&text, cert->until);
+	buf_adds(&text, "\n  SHA-256  ");
+	rc = fingerprint(&text, cert->pem);
+	if (rc != 0)
+		*why = xstrdup("the certificate of the server cannot be read");
+	else if ((rc = user_file_new(file, span_of(cert->pem), &error)) != 0)
+		*why = xasprintf("%s cannot be written: %s", file, error);
+	if (rc == 0) {
+		path = realpath(file, NULL);
+		printf("%s\nIt is saved. Compare the SHA-256 with that of the "
+		       "server itself. To trust this\ncertificate and no "
+		       "other, start mcpsplice with\n  --cacert %s\n",
+		    buf_str(&text), path != NULL ? path : file);
+		free(path);
+	}
+	free(error);
+	buf_free(&text);
+	return rc;
+}
+
+int
+check_save_certificate(struct check *c, const char *file, char **why)
+{
+	struct http_way seen = { 0 };
+	int rc = -1;
+
+	probe_look(&seen, c->loop, c->options, &c->url, PROBE_MS);
+	if (seen.n > 0 && seen.chain[0].pem != NULL)
+		rc = save_certificate(&seen, file, why);
+	else
+		*why = xasprintf("%s shows no certificate; \"mcpsplice check\" "
+				 "without --save-certificate says why",
+		    url_authority(&c->url));
+	http_way_free(&seen);
+	return rc;
 }
 
 static void

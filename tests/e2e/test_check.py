@@ -1,10 +1,12 @@
 """mcpsplice check: a line for each step of a start, and what fails."""
 
+import hashlib
 import json
 import os
 import re
 import shutil
 import socket
+import ssl
 import sys
 import tempfile
 import threading
@@ -374,6 +376,37 @@ class Tls(Check, support.Case):
         self.assertIn("Test Root ca1", step["text"])
         self.assertIn("--cacert", step["text"])
         self.assertEqual(s.requests, [])
+
+    def test_save_certificate(self):
+        """Nothing but the handshake; and what is saved is trusted."""
+        s = self.mcp(tls=test_tls.context("one"))
+        path = self.path("saved.pem")
+        args = ["check", "--save-certificate", path, s.url, "-H", "X-S: 1"]
+        rc, out, err = self.once(args)
+        self.assertEqual((rc, err), (0, ""))
+        with open(path) as f:
+            pem = f.read()
+        sum256 = hashlib.sha256(ssl.PEM_cert_to_DER_cert(pem)).hexdigest()
+        shown = ":".join(sum256[i:i + 2] for i in range(0, 64, 2)).upper()
+        for text in (shown, "good     from ", "  --cacert %s\n" % path):
+            self.assertIn(text, out.decode())
+        self.assertEqual(s.requests, [])
+        steps, _ = self.steps(s.url, "--cacert", path)
+        self.assertEqual(steps["TLS"]["state"], "ok")
+        # the file is there
+        rc, out, err = self.once(args)
+        self.assertEqual((rc, out), (1, b""))
+        self.assertIn("exists", err)
+        with open(path) as f:
+            self.assertEqual(f.read(), pem)
+
+    def test_no_certificate_to_save(self):
+        s = self.mcp()
+        path = self.path("saved.pem")
+        rc, out, err = self.once(["check", "--save-certificate", path, s.url])
+        self.assertEqual((rc, out), (1, b""))
+        self.assertIn("shows no certificate", err)
+        self.assertFalse(os.path.exists(path))
 
     def test_missing_file(self):
         s = self.mcp(tls=test_tls.context("one"))

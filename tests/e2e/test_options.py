@@ -617,6 +617,28 @@ class Config(support.Case):
                     '[http://*/127.0.0.1/*]\nheader = "X-S: 4"\n')
         self.assertIsNone(self.sent("X-S", server=s))
 
+    def test_hint(self):
+        """It is added to our errors about the server, and to no other."""
+        self.config("[http://127.0.0.1:1/*]\n"
+                    'hint = On VPN only; ask in #it-help, or "Ann"\n')
+        hint = '(On VPN only; ask in #it-help, or "Ann")'
+        url = "http://127.0.0.1:1/mcp"
+        p = self.splice(url, "--retry-window", "0")
+        p.send(support.init())
+        e = self.our_error(p.answer(1), "upstream_unreachable", "no")
+        self.assertTrue(e["message"].endswith(hint), e)
+        p.raw(b"no JSON\n", idless=1)
+        rc, out, err = self.once(["check", url])
+        self.assertEqual(rc, 1)
+        self.assertIn("Hint: " + hint[1:-1], out.decode())
+        s = self.mcp()
+        s.methods["tools/call"] = lambda rx, tx: tx.error(
+            -32603, "the server's own")
+        self.config("hint = for all\n")
+        p = self.splice(s)
+        p.hello()
+        self.assertEqual(p.tool()["error"]["message"], "the server's own")
+
     def test_url_in_the_file(self):
         s = self.mcp()
         f = self.config('url = "%s"\n' % s.url, "my.conf")

@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bounds.h"
@@ -181,6 +182,29 @@ fault_make(enum fault_id id, const struct fault_args *args)
 	buf_free(&message);
 	buf_free(&data);
 	return doubt(f, a.request);
+}
+
+struct frame *
+fault_with_hint(struct frame *f, const char *hint)
+{
+	struct span data = json_get(f->error, "data");
+	struct edit edit = { "message", no_span };
+	struct buf text, message;
+	struct frame *edited;
+
+	if (!json_string_is(json_get(data, "source"), "mcpsplice") ||
+	    strtol(json_get(f->error, "code").p, NULL, 10) != FAULT_INTERNAL)
+		return frame_ref(f);
+	buf_init(&text, 0);
+	buf_init(&message, 0);
+	(void)json_string(json_get(f->error, "message"), &text);
+	buf_addf(&text, " (%s)", hint);
+	codec_json_string(&message, buf_span(&text));
+	edit.value = buf_span(&message);
+	edited = edit_part(f, "error", f->error, &edit, 1);
+	buf_free(&text);
+	buf_free(&message);
+	return edited;
 }
 
 struct frame *

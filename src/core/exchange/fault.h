@@ -69,6 +69,10 @@ struct fault_args {
  * frame. */
 struct frame *fault_make(enum fault_id id, const struct fault_args *args);
 
+/* Adds a hint to the message of an error of ours that is about the server.
+ * Other frames stay as they are. The caller owns the frame that is returned. */
+struct frame *fault_with_hint(struct frame *f, const char *hint);
+
 /* Returns the answer to one request under the id of another one, which it
  * answers, too. An error of ours is changed if this request is such a retry. The
  * caller owns the frame. */

@@ -30,9 +30,12 @@ static struct curl_slist subject = { (char[]){ "Subject:CN = one" }, NULL },
 
 #define OSSL "OpenSSL/3.0.19: error:0A000001:SSL routines::"
 #define ISSUER "SSL certificate problem: unable to get local issuer certificate"
+#define SAVE_IT                                                                \
+	"\"mcpsplice check --save-certificate FILE URL\" saves the "           \
+	"server's own, to be trusted alone"
 #define TRUST                                                                  \
 	"If you trust it, give a file with the certificate of that "           \
-	"authority: --cacert FILE"
+	"authority: --cacert FILE. " SAVE_IT
 #define CORRECT                                                                \
 	"Correct https_proxy, or name h.test in --noproxy to go there "        \
 	"without a proxy"
@@ -259,7 +262,7 @@ static const struct {
 	      .https = true },
 	    "it has signed its certificate itself, and it is not trusted here",
 	    "If you trust it, give a file with that certificate: --cacert "
-	    "FILE" },
+	    "FILE. " SAVE_IT },
 	{ { .end = HTTP_TLS,
 	      .result = CURLE_PEER_FAILED_VERIFICATION,
 	      .text = "SSL certificate problem: EE certificate key too weak",
