@@ -109,7 +109,10 @@ static int
 print_version(void)
 {
 	char *features = http_features();
-	char *text = xasprintf("mcpsplice %s, %s, %s\nFeatures: %s\n",
+	char *text = xasprintf("mcpsplice %s, %s, %s\nFeatures: %s\n"
+			       "Home: " ADDRESS_HOME "\n"
+			       "Issues: " ADDRESS_ISSUES "\n"
+			       "Security: " ADDRESS_SECURITY "\n",
 	    PACKAGE_VERSION, loop_version(), http_version(), features);
 
 	free(features);

@@ -27,7 +27,7 @@ has()
 }
 
 cd "$top/contrib"
-for script in deb container/build debian/tests/manual install-deps mcpb/pack \
+for script in address deb container/build debian/tests/manual install-deps mcpb/pack \
     mcpb/start; do
 	sh -n "$script" || fail "$script: sh does not take it"
 	[ -x "$script" ] || fail "$script cannot be run"
@@ -35,7 +35,7 @@ done
 for script in debian/rules debian/tests/session; do
 	[ -x "$script" ] || fail "$script cannot be run"
 done
-for usage in deb mcpb/pack container/build; do
+for usage in address deb mcpb/pack container/build; do
 	status=0
 	"./$usage" >/dev/null 2>"$dir/usage" || status=$?
 	[ $status -eq 2 ] || fail "$usage without arguments exits $status"
@@ -45,7 +45,7 @@ done
 # The templates of Debian, filled in as contrib/deb does.
 version=$(sed -n 's/^AC_INIT(\[mcpsplice\], \[\(.*\)\])$/\1/p' ../configure.ac)
 for file in control changelog.in; do
-	sed -e 's|@MAINTAINER@|A <a@b.invalid>|' -e "s|@VERSION@|$version-1|" \
+	sed -e 's|@MAINTAINER@|A <a@b.invalid>|' -e 's|@HOME@|https://a.test|' -e "s|@VERSION@|$version-1|" \
 	    -e "s|@UPSTREAM@|$version|" -e 's|@DISTRIBUTION@|unstable|' \
 	    -e 's|@DATE@|Thu, 01 Jan 1970 00:00:00 +0000|' \
 	    "debian/$file" >"$dir/$file"

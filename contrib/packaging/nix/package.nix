@@ -43,6 +43,7 @@ stdenv.mkDerivation {
 
   meta = {
     description = "Use a remote MCP server as if it were a local one";
+    homepage = "@HOMEPAGE@";
     license = lib.licenses.mit;
     mainProgram = "mcpsplice";
     platforms = lib.platforms.unix;
