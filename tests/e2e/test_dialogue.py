@@ -29,11 +29,12 @@ class Questions(support.Case):
                     request(ident, "sampling/createMessage", {"m": 1}))
                 a = p.start("tools/call", {})
                 q = p.server_message("sampling/createMessage")
-                self.assertEqual((q["id"], q["params"]), (ident, {"m": 1}))
-                p.send({"jsonrpc": "2.0", "id": ident, "result": {"r": 7}})
+                self.assertEqual((q["id"], q["params"]), (1, {"m": 1}))
+                p.send({"jsonrpc": "2.0", "id": 1, "result": {"r": 7}})
                 self.assertEqual(p.answer(a)["result"], {"heard": {"r": 7}})
                 p.finish()
                 self.assertEqual(len(s.replies), 1)
+                self.assertEqual(s.replies[0].json["id"], ident)
                 self.assertEqual(s.replies[0].sid, s.made[0])
 
     def test_from_the_get_stream(self):
@@ -44,7 +45,7 @@ class Questions(support.Case):
         get = s.stream()
         get.event(request("g1", "roots/list"))
         p.server_message("roots/list")
-        p.send({"jsonrpc": "2.0", "id": "g1", "result": {"roots": []}})
+        p.send({"jsonrpc": "2.0", "id": 1, "result": {"roots": []}})
         self.assertTrue(s.wait(lambda: s.replies))
         self.assertEqual(s.replies[0].json["result"], {"roots": []})
         p.finish()
@@ -58,7 +59,7 @@ class Questions(support.Case):
         get.event(request(41, "ping"))
         s.methods["tools/call"] = ask_first(request(42, "ping"))
         a = p.start("tools/call", {})
-        for ident in (41, 42):
+        for ident in (1, 2):
             self.assertIsNotNone(p.find(lambda m: m.get("method") == "ping"
                                         and m["id"] == ident))
             p.send({"jsonrpc": "2.0", "id": ident, "result": {}})
@@ -72,21 +73,20 @@ class Questions(support.Case):
             request(3, "elicitation/create", {}))
         a = p.start("tools/call", {})
         p.server_message("elicitation/create")
-        body = b'{"jsonrpc":"2.0","id":3,"error":{"code":-1,"message":"n"}}'
-        p.write(body + b"\n")
+        body = b'{"jsonrpc":"2.0","id":%d,"error":{"code":-1,"message":"n"}}'
+        p.write(body % 1 + b"\n")
         p.answer(a)
         p.finish()
-        self.assertEqual(s.replies[0].body, body)
+        self.assertEqual(s.replies[0].body, body % 3)
 
     def test_same_id_as_an_open_call(self):
         """The two directions count separately."""
         s, p = self.pair()
         s.methods["tools/call"] = ask_first(request(101, "roots/list"))
-        a = p.start("tools/call", {})
-        self.assertEqual(a, 101)
-        p.server_message("roots/list")
-        p.send({"jsonrpc": "2.0", "id": 101, "result": {"roots": [1]}})
-        self.assertEqual(p.answer(a)["result"], {"heard": {"roots": [1]}})
+        p.send(call(1))
+        self.assertEqual(p.server_message("roots/list")["id"], 1)
+        p.send({"jsonrpc": "2.0", "id": 1, "result": {"roots": [1]}})
+        self.assertEqual(p.answer(1)["result"], {"heard": {"roots": [1]}})
         p.finish()
 
     def test_answer_refused_by_the_server(self):
@@ -204,7 +204,7 @@ class Questions(support.Case):
         begin = time.monotonic()
         get.event(request("q", "elicitation/create", {}))
         p.server_message("elicitation/create")
-        p.send({"jsonrpc": "2.0", "id": "q", "result": {"action": "accept"}})
+        p.send({"jsonrpc": "2.0", "id": 1, "result": {"action": "accept"}})
         self.assertTrue(s.wait(lambda: s.replies, 10))
         self.within(time.monotonic() - begin, 3)
         p.cancel(1000)          # one that is running
@@ -441,7 +441,7 @@ class Cancel(support.Case):
         s.methods["tools/call"] = gives_up
         p.tool()
         m = p.server_message("notifications/cancelled")
-        self.assertEqual(m["params"]["requestId"], 9)
+        self.assertEqual(m["params"]["requestId"], 1)
         p.finish()
 
 

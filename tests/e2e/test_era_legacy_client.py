@@ -1022,7 +1022,7 @@ class Questions(Base):
         ident = self.asked(p, "form", key="k")
         q = p.question("elicitation/create")
         p.send({"jsonrpc": "2.0", "id": "none", "result": YES},
-               {"jsonrpc": "2.0", "id": 1, "result": YES})
+               {"jsonrpc": "2.0", "id": 999, "result": YES})
         p.reply(q)
         p.reply(q)
         self.assertEqual(p.said(p.answer(ident)), {"ok": YES})

@@ -20,7 +20,7 @@ class Headers(support.Case):
         p.tool()
         ident = p.start("tools/list")
         p.server_message("sampling/createMessage")
-        p.send({"jsonrpc": "2.0", "id": 0, "result": {"model": "m"}})
+        p.send({"jsonrpc": "2.0", "id": 1, "result": {"model": "m"}})
         p.answer(ident)
         p.send(note("notifications/roots/list_changed"))
         self.assertTrue(s.wait(

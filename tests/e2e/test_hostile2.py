@@ -76,7 +76,7 @@ class NotTwice(support.Case):
         s.methods["tools/call"] = tool
         a = p.start("tools/call", {})
         p.server_message("elicitation/create")
-        p.send({"jsonrpc": "2.0", "id": "e1", "result": {"action": "accept"}})
+        p.send({"jsonrpc": "2.0", "id": 1, "result": {"action": "accept"}})
         self.assertIn("error", p.answer(a))
         p.finish()
         self.assertEqual(len(s.seen("tools/call")), 1)

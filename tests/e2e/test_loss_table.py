@@ -713,7 +713,7 @@ class Table(support.Case):
         s.before = before
         a = p.start("tools/call", {"name": "asks"})
         p.server_message("sampling/createMessage")
-        p.send({"jsonrpc": "2.0", "id": "q", "result": {}})
+        p.send({"jsonrpc": "2.0", "id": 1, "result": {}})
         m = p.answer(a)
         if shot.decision in WORDS:
             self.our_error(m, ran="maybe")

@@ -646,7 +646,7 @@ class Repeats(Base):
                                                {"key": 1}})
                     p.server_message("elicitation/create")
                     if answered:
-                        p.send({"jsonrpc": "2.0", "id": "q",
+                        p.send({"jsonrpc": "2.0", "id": 1,
                                 "result": {"action": "accept"}})
                         self.assertTrue(s.wait(lambda: s.replies, 5))
                         self.settle(0.1)
@@ -670,7 +670,7 @@ class Repeats(Base):
         a = p.start("tools/call", {"name": "reads", "arguments": {"key": 1}})
         p.server_message("elicitation/create")
         s.forget()
-        p.send({"jsonrpc": "2.0", "id": "q", "result": {"action": "accept"}})
+        p.send({"jsonrpc": "2.0", "id": 1, "result": {"action": "accept"}})
         e = self.our_error(p.answer(a), "session_lost", "maybe")
         self.assertIn("not delivered", e["message"])
         self.assertIn("127.0.0.1", e["message"])

@@ -413,7 +413,7 @@ class Renewal(support.Case):
         a = p.start("tools/call", {"name": "asks"})
         p.server_message("elicitation/create")
         s.forget()
-        p.send({"jsonrpc": "2.0", "id": "q", "result": {"action": "accept"}})
+        p.send({"jsonrpc": "2.0", "id": 1, "result": {"action": "accept"}})
         e = self.our_error(p.answer(a))
         self.assertIn(e["data"]["reason"], ("session_lost", "stream_lost"))
         s.methods["tools/call"] = s.tool

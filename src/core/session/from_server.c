@@ -217,8 +217,7 @@ server_request(struct session *s, struct attempt *a, struct frame *m)
 	}
 	if (!ping)
 		may_have_asked(s, a);
-	f = questions_ask(&s->questions, m, s->generation->number, asker,
-	    s->config.prefix);
+	f = questions_ask(&s->questions, m, s->generation->number, asker);
 	session_pass(s, f, a);
 	frame_unref(f);
 	session_want_read(s);
@@ -277,7 +276,8 @@ server_notification(struct session *s, struct attempt *a, struct frame *m)
 	}
 	if (json_key_is(m->method, "notifications/cancelled")) {
 		f = questions_cancel(&s->questions, m, a->generation->number);
-		session_pass(s, f, a);
+		if (f != NULL)
+			session_pass(s, f, a);
 		frame_unref(f);
 		return;
 	}

@@ -11,24 +11,25 @@
 /* --- questions.c --- */
 
 /*
- * Requests of the server that wait for the client's answer. In the first
- * generation their ids pass untouched. From the second generation on the client
- * sees ids that mcpsplice made, because a new session counts from the start
- * again.
+ * Requests of the server that wait for the client's answer. The client sees ids
+ * that mcpsplice made: a new session counts from the start again, and some
+ * clients read a string as the number 0. So they are small integers, from the
+ * first session on.
  */
 
 void questions_free(struct questions *t);
 /* Notes a request of the server. Returns the frame for the client, with the id
  * that the client sees; owned by the caller. */
 struct frame *questions_ask(struct questions *t, struct frame *request,
-    uint64_t generation, uint64_t ticket, const char *prefix);
+    uint64_t generation, uint64_t ticket);
 /* Removes the question that this answer of the client is for. Returns the frame
  * for the server (owned by the caller) with the generation and the ticket of
  * the question, or NULL if there is no such question. */
 struct frame *questions_answer(struct questions *t, struct frame *answer,
     uint64_t *generation, uint64_t *ticket);
 /* The server takes a question back. Returns the cancel for the client, owned by
- * the caller. */
+ * the caller; NULL: it would take back another question. What is known by no id
+ * passes as it is. */
 struct frame *questions_cancel(struct questions *t, struct frame *cancelled,
     uint64_t generation);
 /* Removes one question of the call that ran on the attempt of this origin, and

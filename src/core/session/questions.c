@@ -45,7 +45,7 @@ find(struct questions *t, struct span id, uint64_t generation, bool by_server)
 
 struct frame *
 questions_ask(struct questions *t, struct frame *request, uint64_t generation,
-    uint64_t ticket, const char *prefix)
+    uint64_t ticket)
 {
 	struct open_question *q = xcalloc(1, sizeof *q), **end = &t->list;
 
@@ -53,11 +53,7 @@ questions_ask(struct questions *t, struct frame *request, uint64_t generation,
 	q->generation = generation;
 	q->ticket = ticket;
 	q->roots = json_key_is(request->method, "roots/list");
-	if (generation <= 1)
-		q->client_id = xstrdup(q->server_id);
-	else
-		q->client_id = xasprintf("\"%s-q%llu\"", prefix,
-		    (unsigned long long)++t->made);
+	q->client_id = xasprintf("%llu", (unsigned long long)++t->made);
 	while (*end != NULL)
 		end = &(*end)->next;
 	*end = q;
@@ -108,7 +104,8 @@ questions_cancel(struct questions *t, struct frame *cancelled,
 	struct frame *f;
 
 	if (at == NULL)
-		return frame_ref(cancelled);
+		return find(t, id, 0, false) == NULL ? frame_ref(cancelled) :
+						       NULL;
 	f = replace(cancelled, id, (*at)->client_id);
 	question_drop(t, at);
 	return f;

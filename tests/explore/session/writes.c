@@ -1,6 +1,7 @@
 /*
  * What the client is told: each request one answer, its own and a true one;
- * questions only of the session that there is; progress that rises.
+ * questions only of the session that there is, with small integers as ids;
+ * progress that rises, and notes that a call waits.
  */
 #include "config.h"
 
@@ -188,6 +189,8 @@ check_question(struct world *w, const struct frame *f)
 	for (i = 0; i < w->n_questions; i++)
 		if (span_is(f->id, w->questions[i].client))
 			explore_breaks(w, "two questions with one id");
+	if (f->id.p[0] < '1' || f->id.p[0] > '9' || f->id.n > 4)
+		explore_breaks(w, "the id of a question is no small integer");
 	if (w->telling == 0 || w->asking.server[0] == '\0' ||
 	    w->sends[w->telling - 1].generation != w->generation) {
 		explore_breaks(w, "a question of a session that is gone");

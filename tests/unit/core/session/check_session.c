@@ -28,13 +28,14 @@ asking(const char *options)
 	return p;
 }
 
-/* The server asks, on the stream of the call 1, and the client answers. */
+/* The server asks, on the stream of the call 1, and the client answers. Its ids
+ * are counted from 0, those that the client sees from 1. */
 static void
 ask_and_answer(struct play *p, int id, const char *method)
 {
 	play_must(p, "< #4 msg ask %d %s", id, method);
-	play_must(p, "write ask %d %s", id, method);
-	play_must(p, "> answer %d", id);
+	play_must(p, "write ask %d %s", id + 1, method);
+	play_must(p, "> answer %d", id + 1);
 }
 
 /* As many as may be under way: #5 to #68. */
