@@ -190,8 +190,9 @@ BOUND(START_MS, 4, SEC,
     "The stand-in answers, or initialize fails; not with --start wait.")
 BOUND(SHORT_MS, 5, SEC,
     "the answer to a ping, with retries; a stream that stays open after its "
-    "answer; the rest after the end of stdin",
-    "It is not waited for.")
+    "answer; the rest after the end of stdin; a call's wait of which the client "
+    "hears nothing",
+    "It is not waited for; the client is told.")
 BOUND(STEP_MS, 10, SEC,
     "the answer to initialized, to restored settings, to a subscription; the "
     "endpoint event of 2024-11-05",

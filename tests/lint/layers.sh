@@ -242,8 +242,8 @@ BEGIN {
 	below["main"] = below["tools"]
 	order_of("core/session", "session call_table tools state parts " \
 	    "questions settings act held call one_way listen renew end " \
-	    "mirrored replay ping witness sign_in early live open judge " \
-	    "from_client from_server done time invariants step")
+	    "mirrored replay ping witness sign_in waits early live open " \
+	    "judge from_client from_server done time invariants step")
 	order_of("core/client", "client state parts act table opening " \
 	    "listen send input_required request hello from_client " \
 	    "from_session invariants step")

@@ -234,6 +234,16 @@ session_again(struct session *s, struct attempt *a, int64_t wait)
 	return again;
 }
 
+void
+session_call_waits(struct session *s, struct call *c)
+{
+	if (c->frame->token.p == NULL || c->note_at != ALARM_NEVER)
+		return;
+	c->note_at = s->now + BOUND_SHORT_MS;
+	alarm_set(&s->alarms, ALARM_WAITS,
+	    alarm_sooner(c->note_at, s->alarms.at[ALARM_WAITS]));
+}
+
 bool
 session_same_id(const struct generation *a, const struct generation *b)
 {
@@ -486,6 +496,8 @@ session_start_in(struct session *s, struct attempt *a, int64_t ms)
 {
 	a->start_at = s->now + ms;
 	alarm_note(&s->alarms, a->start_at);
+	if (a->call != NULL)
+		session_call_waits(s, a->call);
 }
 
 void

@@ -23,6 +23,8 @@ session_call_state(struct session *s, struct call *c, enum call_state state)
 	c->state = state;
 	if (state == CALL_REFUSED)
 		c->waits_since = s->now;
+	if (state == CALL_REFUSED || state == CALL_SUSPECT)
+		session_call_waits(s, c);
 }
 
 /* A small call has a place however large the others are, because it may be what

@@ -64,7 +64,7 @@ calls_add(struct calls *t, struct frame *f)
 	struct call *c = xcalloc(1, sizeof *c);
 
 	c->frame = frame_ref(f);
-	c->again_at = c->user_at = c->away_until = ALARM_NEVER;
+	c->again_at = c->user_at = c->away_until = c->note_at = ALARM_NEVER;
 	QUEUE_ADD(t, c);
 	t->n++;
 	hash_add(&t->by_id, &c->by_id, msg_id_hash(f->id));

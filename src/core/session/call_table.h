@@ -131,7 +131,10 @@ struct call {
 	bool mirrored;   /* it was sent with the headers of mirrored.c */
 	bool unready;    /* it was sent again because the session was not ready
 			  * for it */
+	bool spoke;      /* the server has said something of it */
 	struct msg_progress progress; /* that the client was told */
+	int64_t note_at;     /* when it is told next that the call waits;
+			      * ALARM_NEVER: it does not wait, as far as known */
 	uint64_t ran_in;     /* the number of the latest generation it was sent
 			      * in; 0: none */
 	uint64_t refused_in; /* the number of the latest generation that refused
@@ -154,6 +157,7 @@ struct call {
 	struct frame *refusal; /* the server's error that refused it, or NULL */
 	struct doubt doubt;    /* CALL_SUSPECT */
 	int status;            /* the HTTP status of the refusal */
+	unsigned notes;        /* how often the client was told that it waits */
 	const char *rule;      /* the rule that made it a refusal; static */
 };
 

@@ -257,7 +257,7 @@ is_stale_progress(struct session *s, struct attempt *a, const struct frame *m)
 
 	if (c == NULL)
 		return session_is_token_over(s, token);
-	return !msg_progress(&c->progress, m, c->replayed != 0 || c->repeated);
+	return session_is_behind(c, m);
 }
 
 static void
@@ -368,6 +368,8 @@ session_message(struct session *s, struct attempt *a, const struct facts *f,
 		adopt_id(s, a, f);
 	if (!answer)
 		a->spoke = true;
+	if (!answer && a->call != NULL)
+		a->call->spoke = true;
 	heard(s, a);
 	/* Only answers count on an old listen stream: everything else belongs
 	 * to a session that is gone. */

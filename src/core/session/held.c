@@ -72,8 +72,10 @@ session_hold(struct session *s, struct frame *f, struct call *c)
 	    held_size(f, c != NULL));
 
 	h->call = c;
-	if (c != NULL)
+	if (c != NULL) {
 		c->held = h;
+		session_call_waits(s, c);
+	}
 	session_want_read(s);
 	/* The tick looks after a renewal that is silent, because a call waits
 	 * now. */

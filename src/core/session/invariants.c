@@ -76,6 +76,9 @@ check_call(const struct session *s, const struct call *c)
 		assert(c->refusal != NULL || c->doubt.error != NULL);
 		assert(c->doubt.generation->inquiry.under_way > 0);
 	}
+	assert(c->note_at == ALARM_NEVER ||
+	    (c->frame->token.p != NULL &&
+		alarm_is_set(&s->alarms, ALARM_WAITS)));
 	assert(c->ran_in <= s->generation->number);
 	assert(c->refused_in <= s->generation->number);
 	assert(c->replayed <= s->generation->number);

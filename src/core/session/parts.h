@@ -99,6 +99,9 @@ void session_want_read(struct session *s);
 void session_start(struct session *s, struct attempt *a);
 /* Aborts the exchange of an attempt; drops an attempt that is not live. */
 void session_abort(struct session *s, struct attempt *a);
+/* The call begins to wait, or goes on with it: if it wants progress, the client
+ * hears of a wait that lasts. */
+void session_call_waits(struct session *s, struct call *c);
 /* May this initialize, which is under way, still make a session? Then that must
  * be deleted if nobody wants it. The stream of one that was answered may be
  * open for ever. */
@@ -631,6 +634,16 @@ void session_unauthorized(struct session *s, const struct event *in);
 void session_door_message(struct session *s, struct attempt *a);
 /* The exchange of an ATTEMPT_DOOR is over. */
 void session_door_done(struct session *s, struct attempt *a);
+
+/* --- waits.c --- */
+
+/* The client is told that calls wait. */
+
+/* Tells the client of those calls, if ALARM_WAITS is due. */
+void session_waits_tick(struct session *s);
+/* Is this progress of the server, for the call, behind what the client was told?
+ * Notes it if not. From now on the client is not told that the call waits. */
+bool session_is_behind(struct call *c, const struct frame *m);
 
 /* --- early.c --- */
 

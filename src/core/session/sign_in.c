@@ -28,6 +28,8 @@ session_sign_in(struct session *s, struct attempt *a, struct span text)
 	if (a->waits_for_user) {
 		free(s->sign_in);
 		s->sign_in = xstrndup(text.p, text.n);
+		if (a->call != NULL)
+			session_call_waits(s, a->call);
 		a->silences = 0;
 		a->dead_at = ALARM_NEVER; /* the call was not silent but
 					   * refused */

@@ -10,7 +10,7 @@
  *   held, call, one_way              the life of one thing
  *   listen, renew, end, mirrored,
  *   replay, ping, witness, sign_in,
- *   early, live, open                the parts
+ *   waits, early, live, open         the parts
  *   judge                            what the answer to a call means
  *   from_client, from_server, done,
  *   time                             what comes in; they call parts, and never
@@ -45,7 +45,8 @@
  * - An alarm is set only in the state that it belongs to: ALARM_PHASE in a
  *   phase that has a lateness, ALARM_LAST while the last messages are waited
  *   for, ALARM_LISTEN while the listen stream waits, ALARM_TELL while live,
- *   ALARM_BURST while a list_changed is kept.
+ *   ALARM_BURST while a list_changed is kept, and ALARM_WAITS while the client
+ *   is to be told that a call waits.
  * - The deadline is not later than anything that is due, and after a tick
  *   nothing is due before now. The silence of a call is an exception to both.
  */
@@ -136,6 +137,7 @@ enum session_alarm {
 	ALARM_RENEW,       /* a renewal begins that no call waits for */
 	ALARM_TELL,        /* the client is told what may have changed */
 	ALARM_BURST,       /* no list_changed has come for a moment */
+	ALARM_WAITS,       /* a client is told that its call waits */
 	ALARM_PING,        /* --ping-interval without traffic */
 	ALARM_LISTEN       /* the listen stream opens again */
 };

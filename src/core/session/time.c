@@ -221,5 +221,6 @@ session_tick(struct session *s)
 	for (a = s->calls.attempts; a != NULL; a = calls_attempt_next(a)) {
 		attempt_tick(s, a);
 	}
+	session_waits_tick(s);
 	recount(s);
 }

@@ -22,6 +22,7 @@ enum {
 	USER_MS = 45 * 1000,   /* of a call, for the user */
 	EARLY_START_MS = 20 * 1000, /* of initialize, before it is answered
 				     * without the server */
+	NOTE_MS = 5 * 1000,         /* between notes that a call waits */
 	READY_MS = 10 * 1000,       /* for the 2xx to initialized */
 	HEDGE_MS = 5 * 1000,        /* of a silent initialize, before another */
 	RENEW_MS = 13 * 1000,       /* a renewal has this time in any case */
@@ -101,6 +102,8 @@ struct seen_call {
 	bool moved;      /* it waited in a session, and went to the next one */
 	bool progressed;
 	double progress; /* the latest that the client saw */
+	double noted;    /* the same of the notes that it waits */
+	int64_t noted_at;
 };
 
 /* One exchange: send #n is sends[n - 1]. */

@@ -206,6 +206,29 @@ check_question(struct world *w, const struct frame *f)
 
 /* --- notifications --- */
 
+/* A note that the call waits. */
+static void
+check_note(struct world *w, struct seen_call *c, double progress)
+{
+	int64_t since = c->noted_at > 0 ? c->noted_at : c->made_at;
+
+	if (!explore_is_open(w, (unsigned)(c - w->calls)))
+		explore_breaks(w, "a note of a call that is over");
+	if (w->opening_open)
+		explore_breaks(w, "a note before the answer to initialize");
+	if (c->progressed)
+		explore_breaks(w, "a note after the server has spoken");
+	if (w->p->now - since < NOTE_MS)
+		explore_breaks(w, "a note that comes too early");
+	if (progress <= c->noted)
+		explore_breaks(w, "a note that does not rise");
+	if (c->sent == 1 && c->outcome == RUNS && !c->vague &&
+	    explore_is_alive(w, c->last) && !w->sends[c->last].waits)
+		explore_breaks(w, "a note of a call that the server has");
+	c->noted = progress;
+	c->noted_at = w->p->now;
+}
+
 static void
 check_progress(struct world *w, const struct frame *f)
 {
@@ -217,11 +240,17 @@ check_progress(struct world *w, const struct frame *f)
 	if (number < 0)
 		return;
 	c = &w->calls[number];
+	if (json_get(f->params, "message").p != NULL) {
+		check_note(w, c, progress);
+		return;
+	}
 	/* A server cannot know of a call that was never sent. */
 	if (!explore_is_open(w, (unsigned)number) || c->sent == 0)
 		return;
 	if (c->progressed && c->again && progress <= c->progress)
 		explore_breaks(w, "progress falls after a call was sent again");
+	if (c->noted_at > 0 && progress <= c->noted)
+		explore_breaks(w, "progress falls after a note");
 	c->progressed = true;
 	c->progress = progress;
 }
