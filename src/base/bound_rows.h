@@ -172,22 +172,27 @@ BOUND(RENEWAL_MS, 250, MS, "between two renewals after many",
 BOUND(STOP_FLUSH_MS, 300, MS,
     "lines of which the client reads nothing, after a signal",
     "They are lost, with a warning.")
-BOUND(END_MS, 1, SEC, "the DELETE of a session; what comes after an end",
-    "It is ended.")
+BOUND(END_MS, 1, SEC,
+    "the DELETE of a session; what comes after an end; from the start on, calls "
+    "at a server that did not come before the end of stdin",
+    "It is ended; the calls fail (shutting_down).")
 BOUND(STOP_MS, 1500, MS, "everything that is left to do after a signal",
     "mcpsplice exits.")
 BOUND(BRIEF_MS, 2, SEC,
     "the rest of an answer whose status says everything; the endpoint event "
     "where another revision is likelier",
     "It is not waited for.")
+BOUND(HASTY_START_MS, 2500, MS, "initialize of a host that waits for 3 s",
+    "The startup cache or the stand-in answers, or initialize fails.")
 BOUND(KNOWN_START_MS, 3, SEC,
-    "initialize, if the startup cache knows the server",
-    "The startup cache answers.")
+    "initialize, if the startup cache knows the server; lists other than that of "
+    "the tools, then",
+    "The startup cache answers; the lists are empty.")
 BOUND(DISCOVER_MS, 3500, MS, "the answer to server/discover of the client",
     "It is answered with what is known, or with an error.")
-BOUND(START_MS, 4, SEC,
-    "initialize with --start stand-in, or at a server that is not there",
-    "The stand-in answers, or initialize fails; not with --start wait.")
+BOUND(START_MS, 4, SEC, "initialize",
+    "The stand-in answers, or initialize fails if nobody is there; not with "
+    "--start wait, nor after the end of stdin.")
 BOUND(SHORT_MS, 5, SEC,
     "the answer to a ping, with retries; a stream that stays open after its "
     "answer; the rest after the end of stdin; a call's wait of which the client "
@@ -201,7 +206,7 @@ BOUND(RENEW_MS, 15, SEC, "the answer to the initialize of a new session",
     "It is sent again if a call waits.")
 BOUND(RETRY_MS, 20, SEC,
     "a Retry-After that is waited for; bytes that nobody acknowledges; "
-    "initialize while the user signs in",
+    "initialize of a host that waits while the user signs in",
     "The call fails; the connection is closed; the stand-in answers.")
 BOUND(LONG_MS, 30, SEC,
     "the 2xx answer to a notification; all pages of tools/list; a document of an "

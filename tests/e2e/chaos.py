@@ -54,7 +54,7 @@ class Round:
         self.ended = float("inf")       # when the client has left
         self.broken = []
         options = ["--call-timeout", str(CALL_TIMEOUT), "--init-timeout",
-                   "15", "--no-memory"] + list(options)
+                   "15", "--no-memory", "--start", "wait"] + list(options)
         if self.random.random() < 0.1:
             options += ["--replay", "refused"]
         with server.side:

@@ -141,7 +141,9 @@ def init(ident=1, version="2025-11-25", capabilities=None):
     return request(ident, "initialize",
                    {"protocolVersion": version,
                     "capabilities": capabilities or {},
-                    "clientInfo": {"name": "e2e", "version": "1"}})
+                    # It waits for a sign-in: the machine may be busy.
+                    "clientInfo": {"name": "codex-mcp-client e2e",
+                                   "version": "1"}})
 
 
 def call(ident, name="echo", **args):

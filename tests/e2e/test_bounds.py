@@ -298,7 +298,8 @@ class Bounds(Pressed):
             press.chunks(tx, event)
             tx.answer(s.init_result(rx))
         s = self.mcp(init=[early], stateful=False)
-        p = self.splice(s, "--init-timeout", str(SECONDS + 30))
+        p = self.splice(s, "--init-timeout", str(SECONDS + 30),
+                        "--start", "wait")
         base = self.pair()[1].rss_kb()
         p.send(init(1))
         self.worst(p, press, limit, calls=False, base=base)
@@ -1020,7 +1021,8 @@ class Shares(support.Case):
 
     def test_held(self):
         s = self.mcp(init=[lambda rx, tx: s.closing.wait(600)])
-        p = self.splice(s, "--max-buffer", self.most, "--init-timeout", "600")
+        p = self.splice(s, "--max-buffer", self.most, "--init-timeout", "600",
+                        "--start", "wait")
         p.send(init(1))
         self.is_half(self.takes(p, lambda n: lines(
             support.call(100 + n, x="y" * self.size))))
@@ -1029,7 +1031,7 @@ class Shares(support.Case):
     def test_undecided(self):
         s = self.mcp()
         s.before = lambda rx, tx: s.closing.wait(60)
-        p = self.splice(s, "--max-buffer", self.most)
+        p = self.splice(s, "--max-buffer", self.most, "--start", "wait")
         count = 2 * self.half // self.size
         p.send(*[request(n, "tools/list", dict(self.meta(),
                                                x="y" * self.size))

@@ -130,7 +130,8 @@ class Requests(Base):
         p.finish()
         self.assertEqual(self.meta(s.seen("tools/call")[0]), {
             META + "protocolVersion": MODERN,
-            META + "clientInfo": {"name": "e2e", "version": "1"},
+            META + "clientInfo": {"name": "codex-mcp-client e2e",
+                                  "version": "1"},
             META + "clientCapabilities": {
                 "roots": {}, "sampling": {"tools": {}}, "elicitation": {},
                 "experimental": {"e": 1}, "extensions": {"com.x/y": {}}}})

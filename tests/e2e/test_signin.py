@@ -325,7 +325,8 @@ class Discovery(Base):
             a, m, b = self.trio()
             a.always("metadata", having(issuer=other, **change))
             p = self.splice(m, "--browser", b.command, "--issuer", other,
-                            *args, env={"S": "for-the-real-one"})
+                            "--start", "wait", *args,
+                            env={"S": "for-the-real-one"})
             e = self.our_error(p.ask("initialize", init()["params"]),
                                "auth_required")
             self.assertIn("at the host of neither", e["message"])

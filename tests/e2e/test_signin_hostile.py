@@ -247,7 +247,7 @@ class Places(Base):
                 pass
             tx.ended = True
         m.always("prm", step)
-        p = self.start(m, b, "--init-timeout", "50")
+        p = self.start(m, b, "--init-timeout", "50", "--start", "wait")
         p.send(init("hello"))
         self.our_error(p.answer("hello", 90))
         self.untouched(a, b)
@@ -1375,7 +1375,8 @@ class Helpers(Base):
     def test_hangs(self):
         s = self.mcp()
         mark = self.path("pid")
-        p = self.splice(s, "--init-timeout", "55", "--auth-command",
+        p = self.splice(s, "--init-timeout", "55", "--start", "wait",
+                        "--auth-command",
                         self.helper("echo $$ >%s\ntrap '' TERM HUP INT\n"
                                     "while :; do sleep 1; done\n" % mark))
         p.send(init("hello"))

@@ -82,8 +82,8 @@ class Endpoint(Base):
     def refused(self, endpoint, other=None, seconds=8):
         """Nothing goes there, and the client is told."""
         s = self.era("sse", endpoint=endpoint)
-        p = self.client(Client, s, "--no-memory", "--init-timeout", "5", "-H",
-                        "X-Secret: do-not-send")
+        p = self.client(Client, s, "--no-memory", "--init-timeout", "5",
+                        "--start", "wait", "-H", "X-Secret: do-not-send")
         p.send(init(1))
         e = self.our_error(p.answer(1, seconds), ran="no")
         p.finish()
@@ -100,7 +100,8 @@ class Endpoint(Base):
     def test_another_name_of_the_host(self):
         s = self.era("sse")
         s.endpoint = "http://localhost:%d/m?sessionId={sid}" % s.port
-        p = self.client(Client, s, "--no-memory", "--init-timeout", "5")
+        p = self.client(Client, s, "--no-memory", "--init-timeout", "5",
+                        "--start", "wait")
         p.send(init(1))
         self.our_error(p.answer(1, 8))
         p.finish()
@@ -121,7 +122,7 @@ class Endpoint(Base):
     def test_no_endpoint_at_all(self):
         """10 s, then it is not this transport."""
         s = self.era("sse", endpoint=None)
-        p = self.client(Client, s, "--no-memory")
+        p = self.client(Client, s, "--no-memory", "--start", "wait")
         p.send(init(1))
         self.our_error(p.answer(1, 20))
         self.assertEqual(s.posts()[:2], ["POST initialize", "GET -"])
@@ -132,7 +133,8 @@ class Endpoint(Base):
         s = self.era("sse", preamble=b"data: {\"jsonrpc\":\"2.0\","
                      b"\"method\":\"notifications/message\",\"params\":{"
                      b"\"level\":\"info\",\"data\":1}}\n\n")
-        p = self.client(Client, s, "--no-memory", "--init-timeout", "5")
+        p = self.client(Client, s, "--no-memory", "--init-timeout", "5",
+                        "--start", "wait")
         p.send(init(1))
         self.our_error(p.answer(1, 8))
         self.assertEqual(self.targets(s), [])
@@ -637,7 +639,8 @@ class Hostile(Base):
         def one(data):
             s = self.era("sse", endpoint=None)
             s.preamble = b"event: endpoint\n" + data + b"\n\n"
-            p = self.client(Client, s, "--no-memory", "--init-timeout", "4")
+            p = self.client(Client, s, "--no-memory", "--init-timeout", "4",
+                            "--start", "wait")
             p.send(init(1))
             self.assertIn("error", p.answer(1, 12))
             p.finish()

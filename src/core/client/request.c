@@ -196,9 +196,17 @@ end_listen(struct client *c, struct request *r)
 		client_unlisten(c, r);
 }
 
+/* Is this a request of the reducer's own for which nobody waits? */
+static bool
+is_idle(const struct client *c, const struct request *r)
+{
+	return r->kind == REQUEST_SUBSCRIBE || r->kind == REQUEST_UNSUBSCRIBE ||
+	    (r->kind == REQUEST_LEVEL && c->waiting.n == 0);
+}
+
 /* After EOF the client can neither answer nor cancel. Listens and parked
- * requests would never end, so they end now. Subscriptions are not waited
- * for. */
+ * requests would never end, so they end now. What nobody waits for ends,
+ * too. */
 void
 client_eof(struct client *c)
 {
@@ -207,11 +215,13 @@ client_eof(struct client *c)
 	c->ended = true;
 	for (r = c->running.first; r != NULL; r = next) {
 		next = r->next;
-		if (r->kind == REQUEST_SUBSCRIBE ||
-		    r->kind == REQUEST_UNSUBSCRIBE)
+		if (is_idle(c, r)) {
+			if (r == c->setting)
+				client_level_settled(c);
 			give_up(c, r);
-		else if (r->frame != NULL && client_is_listen(r->frame))
+		} else if (r->frame != NULL && client_is_listen(r->frame)) {
 			end_listen(c, r);
+		}
 	}
 	while ((r = c->collecting.first) != NULL) {
 		client_refuse_questions(c, r);

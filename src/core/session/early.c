@@ -9,6 +9,7 @@
 #include "core/session/parts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/codec.h"
 
@@ -28,14 +29,18 @@ static const struct {
 	    "{\"resourceTemplates\":[]}" },
 };
 
-/* Makes the stand-in: chooses its tool, and appends the result of the client's
- * initialize. */
+static void
+choose_tool(struct session *s)
+{
+	s->start.tool = session_opening_waits(s) ? sign_in : connection_status;
+}
+
+/* Appends the stand-in's result of the client's initialize. */
 static void
 stand_in(struct session *s, const struct frame *initialize, struct buf *out)
 {
 	struct span version = json_get(initialize->params, "protocolVersion");
 
-	s->start.tool = session_opening_waits(s) ? sign_in : connection_status;
 	buf_adds(out, "{\"protocolVersion\":");
 	if (json_kind(version) == '"')
 		buf_addspan(out, version);
@@ -70,11 +75,11 @@ describe(const struct session *s, struct buf *out)
 		    s->config.host, s->sign_in);
 		return;
 	}
-	buf_addf(out, "There is no connection to %s yet", s->config.host);
-	if (s->renewal.setback != NULL) {
-		buf_adds(out, ": ");
+	buf_addf(out, "There is no connection to %s yet: ", s->config.host);
+	if (s->renewal.setback != NULL)
 		session_setback_text(&s->renewal.setback->facts, NULL, out);
-	}
+	else
+		buf_adds(out, "it has not answered initialize");
 	buf_adds(out,
 	    ". mcpsplice tries again; the tools appear when the "
 	    "server answers.");
@@ -174,20 +179,27 @@ stand_in_answer(const struct session *s, const struct frame *request)
 }
 
 struct frame *
-session_early_answer(struct session *s, const struct frame *request)
+session_early_answer(struct session *s, struct frame *request)
 {
 	size_t i;
 
+	/* The server is told the level when it is there. */
+	if (is_early(s) && json_key_is(request->method, "logging/setLevel") &&
+	    settings_learn(&s->settings, request))
+		return msg_result(request->id, "{}");
 	if (s->start.tool != NULL)
 		return stand_in_answer(s, request);
 	if (!is_early(s) || json_get(request->params, "cursor").p != NULL)
 		return NULL;
-	if (json_key_is(request->method, "tools/list"))
-		return s->start.tools.n == 0 ?
-		    NULL :
-		    msg_result(request->id, buf_str(&s->start.tools));
+	if (json_key_is(request->method, "tools/list") && s->start.tools.n > 0)
+		return msg_result(request->id, buf_str(&s->start.tools));
 	if (alarm_is_set(&s->alarms, ALARM_EARLY_START))
 		return NULL;
+	/* The client of the former start had gone before it asked for them. */
+	if (json_key_is(request->method, "tools/list")) {
+		choose_tool(s);
+		return list_tool(s, request->id);
+	}
 	for (i = 1; i < sizeof lists / sizeof *lists; i++)
 		if (json_key_is(request->method, lists[i].method))
 			return msg_result(request->id, lists[i].result);
@@ -246,13 +258,37 @@ session_save_start(struct session *s)
 
 /* --- when --- */
 
+/* Hosts that give up after 3 s; and those that wait for a sign-in, and read the
+ * tools but once. The latter may have more behind the name. */
+static const char *const hasty[] = { "@cline/", "Cline", "cline", NULL };
+static const char *const patient[] = { "codex-mcp-client",
+	"continue-cli-client", "continue-client", "langchain-mcp-adapter",
+	"qwen-cli-mcp-client", NULL };
+
+/* Does the client call itself by the beginning of one of these names? Most give
+ * a name that says nothing of them. */
+static bool
+is_one_of(const struct session *s, const char *const *names)
+{
+	struct span info = json_get(s->handshake.request->params, "clientInfo"),
+		    name = json_get(info, "name");
+
+	for (; *names != NULL; names++)
+		if (json_kind(name) == '"' && name.n > strlen(*names) &&
+		    memcmp(name.p + 1, *names, strlen(*names)) == 0)
+			return true;
+	return false;
+}
+
 /* A modern client waits for the answer to server/discover, and not for long. */
 static int64_t
 early_enough(const struct session *s, int64_t ms)
 {
-	return s->start.probed && ms > BOUND_KNOWN_START_MS ?
-	    BOUND_KNOWN_START_MS :
-	    ms;
+	if (s->start.probed)
+		ms = alarm_sooner(ms, BOUND_KNOWN_START_MS);
+	if (is_one_of(s, hasty))
+		ms = alarm_sooner(ms, BOUND_HASTY_START_MS);
+	return ms;
 }
 
 /* Returns the time at which the client is answered without the server, or
@@ -270,12 +306,11 @@ early_at(const struct session *s)
 							BOUND_KNOWN_START_MS;
 	else if (has_eof(s))
 		return ALARM_NEVER; /* a script is patient */
-	else if (s->config.start == START_STAND_IN)
-		ms = BOUND_START_MS;
-	else if (session_opening_waits(s))
+	else if (session_opening_waits(s) && is_one_of(s, patient) &&
+	    s->config.start != START_STAND_IN)
 		ms = BOUND_RETRY_MS;
 	else
-		return ALARM_NEVER;
+		ms = BOUND_START_MS;
 	return s->start.began_at + early_enough(s, ms);
 }
 
@@ -289,18 +324,13 @@ session_mind_start(struct session *s)
 int64_t
 session_start_fails_at(const struct session *s, const struct facts *f)
 {
-	int64_t ms;
-
 	if (!phase_permits(s, PHASE_FIRST) || s->start.result.n > 0 ||
 	    s->config.start == START_WAIT || s->config.start == START_STAND_IN)
 		return ALARM_NEVER;
-	if (f->ending == ENDING_RESOLVE)
-		ms = BOUND_START_MS;
-	else if (f->conn_refused)
-		ms = BOUND_START_MS;
-	else
+	if (f->ending != ENDING_RESOLVE && !f->conn_refused &&
+	    (f->ending != ENDING_CONNECT || has_eof(s)))
 		return ALARM_NEVER;
-	return s->start.began_at + early_enough(s, ms);
+	return s->start.began_at + early_enough(s, BOUND_START_MS);
 }
 
 bool
@@ -366,18 +396,38 @@ begin_renewal(struct session *s, struct call *c)
 				       s->now + session_renew_window(s));
 }
 
+/* Is this the end of an initialize whose client waits for nothing better? The
+ * client of a server that was never seen gets the stand-in when its time has
+ * come, and before that only if the server says when it is ready. */
+static bool
+is_final(const struct session *s, const struct facts *f)
+{
+	return !is_away(f) ||
+	    (s->start.result.n == 0 && s->config.start != START_STAND_IN &&
+		!session_opening_waits(s) &&
+		!(verdict_is_for_now(f->status) && f->retry_after_ms > 0));
+}
+
 bool
 session_start_early(struct session *s, const struct facts *f)
 {
 	struct call *c = waiting_initialize(s);
 	struct frame *answer;
+	struct kept_facts *k;
 	int64_t at = early_at(s);
 
 	alarm_set(&s->alarms, ALARM_EARLY_START, ALARM_NEVER);
-	if (at == ALARM_NEVER || c == NULL || (f != NULL && !is_away(f)))
+	if (at == ALARM_NEVER || c == NULL || (f != NULL && is_final(s, f)))
 		return false;
-	if (s->start.result.n == 0)
+	if (s->start.result.n == 0) {
+		choose_tool(s);
 		stand_in(s, c->frame, &s->start.result);
+	}
+	if (f != NULL) {
+		k = facts_keep(f); /* f may be the one before */
+		facts_free(s->renewal.setback);
+		s->renewal.setback = k;
+	}
 	s->start.asked = f == NULL &&
 	    s->config.start ==
 		(s->start.tool != NULL ? START_STAND_IN : START_INSTANT);
@@ -394,15 +444,7 @@ session_start_early(struct session *s, const struct facts *f)
 	session_answer(s, c, answer);
 	frame_unref(answer);
 	session_answer_early(s);
-	alarm_set(&s->alarms, ALARM_EARLY_START, s->now + BOUND_KNOWN_START_MS);
+	alarm_set(&s->alarms, ALARM_EARLY_START,
+	    s->now + early_enough(s, BOUND_KNOWN_START_MS));
 	return true;
-}
-
-void
-session_start_tick(struct session *s)
-{
-	if (!alarm_is_due(&s->alarms, ALARM_EARLY_START, s->now))
-		return;
-	if (!session_start_early(s, NULL))
-		session_answer_early(s);
 }

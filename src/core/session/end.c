@@ -110,11 +110,15 @@ session_drain(struct session *s)
 void
 session_eof(struct session *s)
 {
+	int64_t end = s->start.began_at + BOUND_END_MS;
+
 	s->ending.drain = DRAIN_CALLS;
 	session_answer_all(s);
 	if (s->config.drain_timeout_ms > 0)
 		alarm_set(&s->alarms, ALARM_DRAIN,
 		    s->now + s->config.drain_timeout_ms);
+	else if (is_early(s))
+		alarm_set(&s->alarms, ALARM_DRAIN, end > s->now ? end : s->now);
 }
 
 void

@@ -668,9 +668,6 @@ bool session_start_is_hopeless(const struct session *s, const struct facts *f);
  * tells why there is no server; NULL: the alarm is due. Returns false if there
  * is nothing to answer with, or the facts say that the server is not away. */
 bool session_start_early(struct session *s, const struct facts *f);
-/* If the time has come: the same, or the lists that waited for the server after
- * a start without it. */
-void session_start_tick(struct session *s);
 
 /*
  * What a client is answered that started without the server. Either the startup
@@ -678,12 +675,11 @@ void session_start_tick(struct session *s);
  * is missing.
  */
 
-/* The answer to this request if no server is needed for it, or NULL. The tool
- * of the stand-in answers after the server has come, too, and so do the lists
- * that the stand-in declared and the server does not have. Owned by the
- * caller. */
-struct frame *session_early_answer(struct session *s,
-    const struct frame *request);
+/* The answer to this request if no server is needed for it, or NULL. A level of
+ * log messages is kept for the server. The tool of the stand-in answers after
+ * the server has come, too, and so do the lists that the stand-in declared and
+ * the server does not have. Owned by the caller. */
+struct frame *session_early_answer(struct session *s, struct frame *request);
 /* Answers those calls that wait and need no server. */
 void session_answer_early(struct session *s);
 

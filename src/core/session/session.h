@@ -21,7 +21,8 @@ enum replay { REPLAY_NEVER, REPLAY_REFUSED, REPLAY_SAFE };
 
 /* What answers initialize if the server does not. */
 enum session_start {
-	START_AUTO,     /* the startup cache; the stand-in for a sign-in */
+	START_AUTO,     /* the startup cache, else the stand-in, but an error if
+			 * nobody is there */
 	START_WAIT,     /* nothing */
 	START_STAND_IN, /* the startup cache, else the stand-in */
 	START_INSTANT   /* the startup cache at once, else as START_AUTO */

@@ -52,6 +52,25 @@ phase_timeout(struct session *s)
 	}
 }
 
+/* The client is answered without the server, or the lists are that waited for it
+ * after such a start. If the last try of the first initialize is not over, but
+ * the one before never got there, initialize fails, unless the server wants a
+ * sign-in. */
+static void
+start_tick(struct session *s)
+{
+	const struct kept_facts *k = s->renewal.setback;
+
+	if (!alarm_is_due(&s->alarms, ALARM_EARLY_START, s->now))
+		return;
+	alarm_set(&s->alarms, ALARM_EARLY_START, ALARM_NEVER);
+	if (k != NULL && !session_opening_waits(s) &&
+	    session_start_fails_at(s, &k->facts) <= s->now)
+		session_open_failed(s, &k->facts, NULL);
+	else if (!session_start_early(s, NULL))
+		session_answer_early(s);
+}
+
 static void
 attempt_tick(struct session *s, struct attempt *a)
 {
@@ -117,10 +136,13 @@ attempt_tick(struct session *s, struct attempt *a)
 	session_start(s, a);
 }
 
+/* Without --drain-timeout only calls at a server that never came have an end. */
 static void
 drain_timeout(struct session *s)
 {
 	alarm_set(&s->alarms, ALARM_DRAIN, ALARM_NEVER);
+	if (s->config.drain_timeout_ms == 0 && !is_early(s))
+		return;
 	session_fail_all(s, FAULT_DRAINED);
 	session_close(s);
 }
@@ -204,7 +226,7 @@ session_tick(struct session *s)
 	if (alarm_is_due(&s->alarms, ALARM_PHASE, s->now))
 		phase_timeout(s);
 	session_last_tick(s);
-	session_start_tick(s);
+	start_tick(s);
 	session_listen_tick(s);
 	session_renew_tick(s);
 	session_ping_tick(s);

@@ -90,6 +90,7 @@ explore_initialize(struct world *w)
 	memset(w->subs, -1, sizeof w->subs);
 	memset(w->vague_subs, -1, sizeof w->vague_subs);
 	c->method = METHOD_INITIALIZE;
+	c->made_at = w->opened_at = w->p->now;
 	w->opening_open = true;
 	w->n_calls++;
 	/* The calls of the session before are answered by us in this step. */

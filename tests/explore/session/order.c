@@ -113,8 +113,9 @@ check_restored(struct world *w)
 static bool
 is_same_request(const struct world *w, const struct frame *f, int call)
 {
+	/* A level that was kept for the server was not sent before. */
 	return call >= 0 && explore_call_of(f) == call &&
-	    w->calls[call].sent > 0;
+	    (w->calls[call].sent > 0 || w->calls[call].result);
 }
 
 /* Or it was one a moment ago, and is tried again. */

@@ -308,6 +308,8 @@ check_after(struct world *w)
 		explore_breaks(w, "the server is not told of a cancel");
 	if (!are_doubts_settled(w))
 		explore_breaks(w, "a doubt is not settled");
+	if (w->opening_open && w->p->status < 0)
+		explore_check_start(w);
 	for (i = 0; i < w->n_questions; i++)
 		if (w->questions[i].generation != w->generation)
 			explore_breaks(w, "a question outlives its session");

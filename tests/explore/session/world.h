@@ -19,6 +19,7 @@ enum {
 	MAX_ASKED = 8,         /* questions that the client remembers */
 	MAX_HELD = 1000,       /* one frame that is held, with what holds it */
 	SILENT_MS = 60 * 1000, /* of a call, until it is looked after */
+	START_MS = 4 * 1000,   /* for the answer to initialize */
 	USER_MS = 45 * 1000,   /* of a call, for the user */
 	EARLY_START_MS = 20 * 1000, /* of initialize, before it is answered
 				     * without the server */
@@ -217,7 +218,8 @@ struct world {
 	unsigned asked, sessions, strays;
 	int initializes;
 	bool opening_open; /* the client waits for its answer */
-	bool idle;         /* it got an error */
+	int64_t opened_at;
+	bool idle; /* it got an error */
 	bool said_initialized;
 	bool ready_known; /* the session has heard it */
 	bool listen_refused;
@@ -343,6 +345,8 @@ bool explore_is_restoring_late(const struct world *w,
 
 /* writes.c: what the client is told. */
 void explore_check_write(struct world *w, const struct frame *f);
+/* The client waits for the answer to initialize, or has it now. */
+void explore_check_start(struct world *w);
 void explore_forget_question(struct world *w, unsigned i);
 
 #endif

@@ -93,11 +93,25 @@ check_result(struct world *w, const struct seen_call *c, const struct frame *f)
 		w->from_cache = w->stood_in ||
 		    json_get(f->result, "memory").p != NULL;
 		w->ready_known |= w->from_cache && w->said_initialized;
+	} else if (c->method == METHOD_LEVEL && w->from_cache) {
+		w->level = (int)(c - w->calls);
+		w->level_in_doubt = false;
+	} else if (c->method == METHOD_TOOLS && w->from_cache) {
+		/* The startup cache may lack the tools. */
+		w->stood_in |= json_get(f->result, "memory").p == NULL;
 	} else if (c->method != METHOD_PING &&
 	    !(w->stood_in && c->method == METHOD_TOOLS) &&
 	    json_get(f->result, "memory").p == NULL) {
 		explore_breaks(w, "a result that no server gave");
 	}
+}
+
+void
+explore_check_start(struct world *w)
+{
+	if (w->config->start != START_WAIT && !w->eof && !w->ending &&
+	    w->p->now - w->opened_at > START_MS)
+		explore_breaks(w, "initialize is answered too late");
 }
 
 static void
@@ -122,6 +136,7 @@ check_answer(struct world *w, const struct frame *f)
 	c->answered = true;
 	c->result = f->kind == FRAME_RESULT;
 	if (c->method == METHOD_INITIALIZE) {
+		explore_check_start(w);
 		w->opening_open = false;
 		w->idle = !c->result;
 	}
