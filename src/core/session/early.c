@@ -116,7 +116,7 @@ list_tool(const struct session *s, struct span id)
 		s->start.tool);
 	struct frame *f = tell(s, id, before,
 	    " Call this tool to see how it is now.",
-	    ",\"inputSchema\":{\"type\":\"object\"},"
+	    ",\"inputSchema\":{\"type\":\"object\",\"properties\":{}},"
 	    "\"annotations\":{\"readOnlyHint\":true}}]}");
 
 	free(before);
