@@ -39,8 +39,8 @@ enum event_kind {
 			 * about the token, complete and without a message; it
 			 * waits for ACTION_AUTHORIZE or for
 			 * ACTION_TAKE_REFUSAL */
-	INPUT_SIGN_IN,  /* the user has to sign in first, and text tells how;
-			 * NULL: not any more */
+	INPUT_SIGN_IN,  /* the user has to sign in first, and text tells how,
+			 * with a URL in it; NULL: not any more */
 	INPUT_DONE,     /* facts: the exchange is over; frame: the message that
 			 * was its whole body, or NULL; head: as above */
 
@@ -75,7 +75,8 @@ enum event_kind {
 	ACTION_TAKE_REFUSAL, /* the refusal of ticket, with these facts, is the
 			      * answer: INPUT_DONE follows; text: why, or
 			      * NULL */
-	ACTION_WRITE,        /* write frame to the client */
+	ACTION_WRITE,        /* write frame to the client; ok: it is a question
+			      * of mcpsplice itself */
 	ACTION_READ,         /* ok: read stdin; else stop reading it */
 	ACTION_LOG,          /* log text at level */
 	ACTION_LOAD_START,   /* give INPUT_CACHED_START if the startup cache has

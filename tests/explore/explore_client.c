@@ -40,6 +40,7 @@ struct world {
 	unsigned asked, calls;
 	bool modern, legacy, lost;
 	bool modern_server;
+	bool own;           /* the next question is one of mcpsplice itself */
 	const char *broken; /* the first rule that is */
 };
 
@@ -305,9 +306,10 @@ session_says(struct world *w, struct frame *f, const struct frame *on)
 {
 	bool passes = client_is_legacy(w->client_played);
 
-	input(w, "< %s%.*s%s%.*s", on == NULL ? "" : "@",
-	    on == NULL ? 0 : (int)on->id.n, on == NULL ? "" : on->id.p,
-	    on == NULL ? "" : " ", (int)f->text.n, f->text.p);
+	input(w, "< %s%s%.*s%s%.*s", w->own ? "own " : "",
+	    on == NULL ? "" : "@", on == NULL ? 0 : (int)on->id.n,
+	    on == NULL ? "" : on->id.p, on == NULL ? "" : " ", (int)f->text.n,
+	    f->text.p);
 	if (passes)
 		written(w, f);
 	frame_unref(f);
@@ -369,12 +371,15 @@ session_asks(struct world *w)
 	static const char *const asks[] = { "elicitation/create", "roots/list",
 		"sampling/createMessage", "ping", "x" };
 	struct frame *on = a_stream(w), *f;
+	unsigned which = pick(w, sizeof asks / sizeof *asks);
 
 	f = make("{\"jsonrpc\":\"2.0\",\"id\":\"s%u\",\"method\":\"%s\","
 		 "\"params\":{}}",
-	    ++w->asked, asks[pick(w, sizeof asks / sizeof *asks)]);
+	    ++w->asked, asks[which]);
 	ids_add(&w->questions, f);
+	w->own = which == 0 && pick(w, 2) == 0;
 	session_says(w, f, on);
+	w->own = false;
 	frame_unref(on);
 }
 

@@ -151,13 +151,16 @@ sent_with(const struct own *own, const char *id)
 	return NULL;
 }
 
-/* [@ID] {...} */
+/* [own] [@ID] {...} */
 static bool
 session_says(struct play *p, const char *text)
 {
 	struct event in = { .kind = ACTION_WRITE };
+	const char *rest = words_after(text, "own");
 	struct buf word;
 
+	in.ok = rest != NULL;
+	text = in.ok ? rest : text;
 	if (*text == '@') {
 		buf_init(&word, 0);
 		words_next(&text, &word);

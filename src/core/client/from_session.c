@@ -105,6 +105,17 @@ answered(struct client *c, struct frame *m)
 
 /* --- questions --- */
 
+/* mcpsplice itself asks something before it sends r. Until then it may be one
+ * for a server of either era. */
+static void
+be_asked_first(struct client *c, struct request *r)
+{
+	if (r->kind != REQUEST_NATIVE || !era_may_ask(r->frame->method))
+		return;
+	client_set_kind(c, r, REQUEST_BRIDGED);
+	client_move(c, r, &c->asking);
+}
+
 static void
 question(struct client *c, const struct event *in)
 {
@@ -119,8 +130,10 @@ question(struct client *c, const struct event *in)
 		r = client_find_sent(c, in->related->id);
 	else
 		r = client_likely_owner(c);
+	if (in->ok && r != NULL)
+		be_asked_first(c, r);
 	if (r != NULL && r->kind == REQUEST_BRIDGED && r->in != &c->running)
-		client_question(c, r, m, in->related == NULL);
+		client_question(c, r, m, in->related == NULL, in->ok);
 	else
 		client_send(c, client_fault(c, m, FAULT_ASKED_OUTSIDE));
 }

@@ -130,7 +130,7 @@ turned_down(const struct client *c, const struct request *r,
 
 void
 client_question(struct client *c, struct request *r, struct frame *f,
-    bool guessed)
+    bool guessed, bool own)
 {
 	struct frame *no = turned_down(c, r, f);
 	struct question **end = &c->questions;
@@ -145,6 +145,7 @@ client_question(struct client *c, struct request *r, struct frame *f,
 	(*end)->owner = r;
 	(*end)->frame = frame_ref(f);
 	(*end)->guessed = guessed;
+	(*end)->own = own;
 	if (r->in == &c->asking) {
 		client_move(c, r, &c->collecting);
 		r->at = c->now + COLLECT_MS;
@@ -277,8 +278,10 @@ park_questions(struct client *c, struct request *r)
 	for (q = c->questions; q != NULL; q = q->next) {
 		if (q->owner != r)
 			continue;
-		if (q->key == 0)
+		if (q->key == 0) {
 			q->key = ++r->asked;
+			r->own += q->own;
+		}
 		buf_addf(&requests, "%c\"q%u\":", requests.n > 0 ? ',' : '{',
 		    q->key);
 		era_input_request(&requests, q->frame);
@@ -379,7 +382,7 @@ hand_on(struct client *c, struct request *r)
 	client_move(c, r, &c->running);
 	while ((other = client_likely_owner(c)) != NULL &&
 	    (f = take_guessed(c, r)) != NULL) {
-		client_question(c, other, f, true);
+		client_question(c, other, f, true, false);
 		frame_unref(f);
 	}
 }
@@ -397,9 +400,13 @@ client_answered(struct client *c, struct request *r, struct frame *answer)
 	    park_urls(c, r, answer))
 		return;
 	named = fault_pass_on(answer, r->frame);
+	/* The server may have become known as a modern one while it waited. */
 	client_write(c,
-	    era_answer_to_modern(named, r->frame->method,
-		buf_span(&c->server_info)));
+	    c->discovered != NULL &&
+		    json_get(named->result, "resultType").p != NULL ?
+		frame_ref(named) :
+		era_answer_to_modern(named, r->frame->method,
+		    buf_span(&c->server_info)));
 	frame_unref(named);
 	client_drop(c, r);
 }
@@ -445,14 +452,19 @@ deliver(struct client *c, const struct request *r, struct span responses)
 static void
 resume(struct client *c, struct request *r, struct frame *f)
 {
-	struct frame *final = r->final;
+	const struct span before = r->frame->params;
+	struct frame *final = r->final, *bare;
 
 	if (r->again) {
 		client_drop(c, r);
 		client_bridge(c, f);
 		return;
 	}
-	client_replace(c, r, f);
+	/* The answers are for us: a modern server may get the rest. */
+	bare = era_retry(f, f->id, json_get(before, "inputResponses"),
+	    json_get(before, "requestState"));
+	client_replace(c, r, bare);
+	frame_unref(bare);
 	client_move(c, r, &c->asking);
 	if (final != NULL) {
 		r->final = NULL;
@@ -467,7 +479,8 @@ resume(struct client *c, struct request *r, struct frame *f)
 		return;
 	}
 	client_want_level(c, r, client_wanted_level(f));
-	client_level_sync(c);
+	if (c->discovered == NULL)
+		client_level_sync(c);
 }
 
 bool

@@ -176,9 +176,9 @@ void client_send_native(struct client *c, struct frame *f);
 
 /* Takes the question f of the server for r: it is asked later, or answered now
  * if the client must not be asked it. guessed: f came on no request's stream,
- * and r is only the likely owner. */
+ * and r is only the likely owner. own: it is a question of mcpsplice itself. */
 void client_question(struct client *c, struct request *r, struct frame *f,
-    bool guessed);
+    bool guessed, bool own);
 /* Returns the request that a question on no request's stream most likely
  * belongs to; NULL: there is none. */
 struct request *client_likely_owner(const struct client *c);

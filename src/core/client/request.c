@@ -15,15 +15,18 @@
 static struct frame *
 fit_modern(struct client *c, struct request *r, struct frame *f)
 {
-	if (r == NULL || r->frame == NULL || r->asked > 0 ||
-	    (r->in != &c->asking && r->in != &c->running) ||
+	if (r == NULL || r->frame == NULL || r->asked > r->own ||
+	    (r->in != &c->asking && r->in != &c->running &&
+		r->in != &c->parked) ||
 	    (r->kind != REQUEST_BRIDGED && r->kind != REQUEST_NATIVE) ||
 	    (r->sent != r->frame &&
 		json_get(r->frame->params, "requestState").p != NULL))
 		return NULL;
-	client_set_kind(c, r, REQUEST_NATIVE);
-	client_want_level(c, r, -1);
-	client_move(c, r, &c->running);
+	if (r->in != &c->parked) {
+		client_set_kind(c, r, REQUEST_NATIVE);
+		client_want_level(c, r, -1);
+		client_move(c, r, &c->running);
+	}
 	return r->sent == r->frame ? NULL : msg_with_id(r->frame, f->id);
 }
 

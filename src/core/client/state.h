@@ -131,6 +131,7 @@ struct request {
 	bool again;          /* it was answered; its retry is a new request */
 	struct frame *final; /* the answer that waits for the retry */
 	unsigned asked;      /* questions that the client was asked so far */
+	unsigned own;        /* those of mcpsplice itself among them */
 	/* Of REQUEST_SUBSCRIBE and REQUEST_UNSUBSCRIBE: */
 	struct watched *uri;
 };
@@ -143,6 +144,7 @@ struct question {
 	unsigned key;        /* N of its key "qN" in the input_required; 0: the
 			      * client was not asked yet */
 	bool guessed;        /* owner is a guess: the stream did not tell */
+	bool own;            /* mcpsplice itself asks, before it is sent */
 };
 
 enum uri_state {
