@@ -135,6 +135,50 @@ class Waits(Patient):
         self.assertEqual(m.runs("gone"), 0)
         self.counted(a)
 
+    def asked(self, **elicitation):
+        """A call waits, and the host is asked to show where to sign in."""
+        a, m, b, user = self.lazy()
+        m.open_rpc = {"initialize", "notifications/initialized", None}
+        p = self.splice(m, "--browser", b.command)
+        p.hello(capabilities={"elicitation": elicitation})
+        ident = p.start("tools/call", {"name": "echo",
+                                       "arguments": {"key": "asked"}})
+        question = p.server_message("elicitation/create")
+        self.assertIn(b.url(), question["params"]["message"])
+        return a, m, b, user, p, ident, question
+
+    def test_the_host_shows_the_url(self):
+        a, m, b, user, p, ident, question = self.asked(url={})
+        params = question["params"]
+        self.assertEqual((params["mode"], params["url"]), ("url", b.url()))
+        p.send({"jsonrpc": "2.0", "id": question["id"],
+                "result": {"action": "accept"}})
+        user.go(b.url())
+        self.assertEqual(
+            p.server_message("notifications/elicitation/complete")["params"],
+            {"elicitationId": params["elicitationId"]})
+        self.assertIn("result", p.answer(ident))
+        self.assertEqual(m.runs("asked"), 1)
+        self.counted(a)
+
+    def test_the_question_goes_away(self):
+        a, m, b, user, p, ident, question = self.asked()
+        self.assertNotIn("mode", question["params"])
+        user.go(b.url())
+        cancel = p.server_message("notifications/cancelled")
+        self.assertEqual(cancel["params"]["requestId"], question["id"])
+        self.assertIn("result", p.answer(ident))
+        self.counted(a)
+
+    def test_the_user_declines(self):
+        a, m, b, user, p, ident, question = self.asked(form={})
+        p.send({"jsonrpc": "2.0", "id": question["id"],
+                "result": {"action": "decline"}})
+        self.our_error(p.answer(ident), "auth_required", "no")
+        self.assertEqual(m.runs("asked"), 0)
+        user.go(b.url())
+        self.works(p, m)
+
 
 class Display(Patient):
     OPENERS = ("xdg-open", "x-www-browser", "www-browser", "open",

@@ -117,6 +117,7 @@ eof(struct world *w)
 {
 	w->eof = true;
 	w->n_questions = 0;
+	w->asked_to_sign_in[0] = '\0';
 	explore_input(w, "! eof");
 }
 
@@ -146,6 +147,8 @@ end_by(struct world *w, const char *how)
 	if (strcmp(how, "broken") == 0)
 		for (i = 0; i < w->n_calls; i++)
 			w->calls[i].cancelled = true;
+	if (strcmp(how, "broken") == 0)
+		w->asked_to_sign_in[0] = '\0';
 	explore_input(w, "! %s", how);
 	explore_input(w, "! wait 1100");
 	check_exit(w);
@@ -239,6 +242,9 @@ begin(struct world *w)
 		" ping=5000", " ping=30000 cache", " late" };
 	static const char *const starts[] = { "", "", "", "", " start=wait",
 		" start=stand-in", " start=instant" };
+	static const char *const hosts[] = { "", "",
+		",\"capabilities\":{\"elicitation\":{}}",
+		",\"capabilities\":{\"elicitation\":{\"url\":{}}}" };
 	static const struct refusal no_pings[] = {
 		{ "404", "", 0, NULL, false, false },
 		{ "404", "", -32601, "Method not found", true, false },
@@ -248,6 +254,7 @@ begin(struct world *w)
 
 	w->climate = &climates[explore_below(w,
 	    sizeof climates / sizeof *climates)];
+	w->elicitation = hosts[explore_below(w, 4)];
 	w->lets_pings = explore_chance(w, 15);
 	w->by_turns = explore_chance(w, 50);
 	if (!w->lets_pings && explore_chance(w, 15))

@@ -151,6 +151,8 @@ struct call {
 	uint64_t accepted;   /* CALL_ACCEPTED: the origin of its attempt */
 	int64_t away_until;  /* when its repeats after a gateway's status end;
 			       * ALARM_NEVER: there was none */
+	unsigned asks;       /* the number of the question for a sign-in that
+			      * parks it at a modern client; 0: none */
 	int64_t user_at;     /* when it stops waiting for the user to sign in;
 			      * ALARM_NEVER: it does not wait */
 	struct attempt *attempt;

@@ -150,10 +150,12 @@ check_questions(const struct session *s)
 	size_t n = 0;
 
 	for (q = s->questions.list; q != NULL; q = q->next) {
-		assert(q->generation <= s->generation->number);
+		assert(q->generation <= s->generation->number ||
+		    (q->generation == QUESTION_OWN && s->asking.open != 0));
 		n++;
 	}
 	assert(s->questions.n == n);
+	assert(s->asking.answer == NULL);
 	assert(n + s->answers.n <= BOUND_SOME);
 }
 

@@ -168,6 +168,8 @@ session_answer_question(struct session *s, struct frame *f)
 		session_log(s, LEVEL_INFO,
 		    "an answer from the client matches no open question: "
 		    "dropped");
+	else if (generation == QUESTION_OWN)
+		keep_frame(&s->asking.answer, frame_ref(out));
 	else if (generation != s->generation->number)
 		session_log(s, LEVEL_INFO,
 		    "an answer from the client is for a session that is gone: "

@@ -33,8 +33,8 @@ struct frame *questions_answer(struct questions *t, struct frame *answer,
 struct frame *questions_cancel(struct questions *t, struct frame *cancelled,
     uint64_t generation);
 /* Removes one question of the call that ran on the attempt of this origin, and
- * is over. Returns the cancel for the client, owned by the caller, or NULL if
- * there is no such question. */
+ * is over; QUESTION_OWN: the one of mcpsplice itself. Returns the cancel for the
+ * client, owned by the caller, or NULL if there is no such question. */
 struct frame *questions_withdraw(struct questions *t, uint64_t origin);
 /* Removes one question of an earlier generation than this. Sets *cancel to the
  * cancel for the client (owned by the caller) and *ticket to the question's.
@@ -608,6 +608,9 @@ void session_witness_too_late(struct session *s);
 void session_sign_in(struct session *s, struct attempt *a, struct span text);
 /* There are new credentials: goes on with whatever waited for them. */
 void session_signed_in(struct session *s);
+/* Something waits for the user, or did until this step: asks the host to show
+ * where to sign in, takes its answer, and takes the question back. */
+void session_mind_sign_in(struct session *s);
 /* Does the current initialize wait for the user? */
 bool session_opening_waits(const struct session *s);
 /* Does a renewal wait for the user, and with it all calls that are held? */

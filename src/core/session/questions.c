@@ -123,7 +123,9 @@ questions_withdraw(struct questions *t, uint64_t origin)
 	if (origin == 0 || *at == NULL)
 		return NULL;
 	cancel = msg_cancel(span_of((*at)->client_id),
-	    span_of("\"the call that asked is over\""));
+	    span_of(origin == QUESTION_OWN ?
+		    "\"this sign-in is not waited for any more\"" :
+		    "\"the call that asked is over\""));
 	question_drop(t, at);
 	return cancel;
 }

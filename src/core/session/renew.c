@@ -74,6 +74,7 @@ spare_take(struct session *s)
 	generation_unref(s->generation);
 	s->generation = g;
 	p->taken = p->answer != NULL;
+	s->asking.pending = true; /* it may wait for the user already */
 	return true;
 }
 

@@ -2,7 +2,7 @@
  * The user is asked to sign in, and exchanges wait for that: initialize as long
  * as its phase lasts, a call for BOUND_USER_MS. Then each ends with an error
  * that says where to sign in. The sign-in itself goes on, so that later
- * requests work.
+ * requests work. A host that can be asked shows its user where to sign in.
  */
 #include "config.h"
 
@@ -10,7 +10,25 @@
 
 #include <stdlib.h>
 
+#include "base/codec.h"
 #include "core/exchange/refusal.h"
+
+enum { ASK_MS = 5 * 1000 }; /* for a user whom the browser signs in at once */
+
+/* The user is sent there. What the host was asked before is out of date. */
+static void
+note_where(struct session *s, struct span text)
+{
+	struct asking *q = &s->asking;
+
+	q->pending = true;
+	if (s->sign_in != NULL && span_is(text, s->sign_in))
+		return;
+	free(s->sign_in);
+	s->sign_in = xstrndup(text.p, text.n);
+	q->since = s->now;
+	q->asked = q->in_vain = false;
+}
 
 void
 session_sign_in(struct session *s, struct attempt *a, struct span text)
@@ -26,8 +44,7 @@ session_sign_in(struct session *s, struct attempt *a, struct span text)
 		return;
 	a->waits_for_user = text.n > 0;
 	if (a->waits_for_user) {
-		free(s->sign_in);
-		s->sign_in = xstrndup(text.p, text.n);
+		note_where(s, text);
 		if (a->call != NULL)
 			session_call_waits(s, a->call);
 		a->silences = 0;
@@ -94,13 +111,18 @@ waits_for_user(const struct call *c, bool renewal_waits)
 int64_t
 session_sign_in_due(struct session *s, struct call *c, bool renewal_waits)
 {
+	/* A call that is parked at a modern client has the client's time. */
 	if (s->sign_in == NULL || s->config.handshake ||
-	    !waits_for_user(c, renewal_waits)) {
+	    !waits_for_user(c, renewal_waits) ||
+	    (s->asking.open != 0 && c->asks == s->asking.open)) {
 		c->user_at = ALARM_NEVER;
 		return ALARM_NEVER;
 	}
-	if (c->user_at == ALARM_NEVER)
+	if (c->user_at == ALARM_NEVER) {
 		c->user_at = s->now + BOUND_USER_MS;
+		if (s->asking.in_vain && c->asks == 0)
+			s->asking.asked = s->asking.in_vain = false;
+	}
 	return c->user_at;
 }
 
@@ -123,9 +145,191 @@ session_sign_in_error(const struct session *s, const struct call *c)
 		.maybe = session_may_have_run(c) });
 }
 
+/* --- the host is asked --- */
+
+/*
+ * If the browser alone does not help for ASK_MS, the host is asked by
+ * elicitation/create to show its user where to sign in: in URL mode if it
+ * declares that, else by a form without fields. The answer changes nothing but
+ * that a call does not wait for a user who declines. (MCP 2025-11-25,
+ * Elicitation)
+ */
+
+#define URL_MODE "{\"mode\":\"url\"}"
+#define ELICITATION "\"elicitationId\":\"%s-e%u\""
+
+static bool
+can_elicit(const struct session *s, const char *params)
+{
+	return era_declares(json_get(s->handshake.request->params,
+				"capabilities"),
+	    span_of("elicitation/create"), span_of(params));
+}
+
+/* Returns a call that waits for the user, or NULL. A modern client can be asked
+ * only in the answer to some requests. */
+static struct call *
+askable(const struct session *s)
+{
+	bool renewal_waits = session_renewal_waits(s);
+	struct call *c;
+
+	for (c = s->calls.first; c != NULL; c = c->next)
+		if (waits_for_user(c, renewal_waits) && !c->cancelled &&
+		    (!s->start.probed || era_may_ask(c->frame->method)))
+			return c;
+	return NULL;
+}
+
+/* Returns when the host is to be asked, or ALARM_NEVER. It must have said
+ * initialized. */
+static int64_t
+ask_at(const struct session *s)
+{
+	const struct asking *q = &s->asking;
+
+	if (!q->pending || q->asked || s->handshake.ready == NULL ||
+	    has_eof(s) || is_own_handshake(s) ||
+	    s->questions.n + s->answers.n >= BOUND_SOME ||
+	    (!can_elicit(s, "{}") && !can_elicit(s, URL_MODE)))
+		return ALARM_NEVER;
+	if (s->now < q->since + ASK_MS)
+		return q->since + ASK_MS;
+	return s->start.probed && askable(s) == NULL ? ALARM_NEVER : s->now;
+}
+
+/* Appends the params of the question. */
+static void
+add_question(const struct session *s, struct buf *out)
+{
+	const char *url = strstr(s->sign_in, "http");
+	char *text = xasprintf("%s wants a sign-in: %s.%s", s->config.host,
+	    s->sign_in,
+	    s->asking.by_url ?
+		"" :
+		" Accept when you have signed in, decline to give up.");
+
+	buf_adds(out, "{\"message\":");
+	codec_json_string(out, span_of(text));
+	free(text);
+	if (s->asking.by_url) {
+		buf_addf(out, ",\"mode\":\"url\"," ELICITATION ",\"url\":",
+		    s->config.prefix, s->asking.made);
+		codec_json_string(out, (struct span){ url, strcspn(url, " ") });
+	} else {
+		buf_adds(out,
+		    ",\"requestedSchema\":{\"type\":\"object\","
+		    "\"properties\":{}}");
+	}
+	buf_addc(out, '}');
+}
+
+static void
+ask_host(struct session *s)
+{
+	struct call *c = s->start.probed ? askable(s) : NULL;
+	struct buf params;
+	struct frame *f, *question;
+
+	s->asking.open = ++s->asking.made;
+	s->asking.asked = true;
+	s->asking.by_url = can_elicit(s, URL_MODE) &&
+	    strstr(s->sign_in, "http") != NULL;
+	buf_init(&params, 0);
+	add_question(s, &params);
+	f = msg_call(span_of("0"), "elicitation/create", buf_span(&params));
+	question = questions_ask(&s->questions, f, QUESTION_OWN, QUESTION_OWN,
+	    s->config.prefix);
+	session_write(s, question);
+	events_last(&s->events)->ok = true;
+	if (c != NULL) {
+		c->asks = s->asking.open;
+		events_last(&s->events)->related = frame_ref(c->frame);
+	}
+	frame_unref(question);
+	frame_unref(f);
+	buf_free(&params);
+}
+
+static void
+take_back(struct session *s)
+{
+	struct frame *cancel = questions_withdraw(&s->questions, QUESTION_OWN);
+
+	if (s->asking.open == 0)
+		return;
+	s->asking.open = 0;
+	alarm_note(&s->alarms, s->now); /* a parked call has its time again */
+	if (cancel != NULL)
+		session_write(s, cancel);
+	frame_unref(cancel);
+}
+
+/* The user has signed in. */
+static void
+complete(struct session *s)
+{
+	char *params;
+	struct frame *f;
+
+	take_back(s);
+	if (!s->asking.by_url)
+		return;
+	s->asking.by_url = false;
+	params = xasprintf("{" ELICITATION "}", s->config.prefix,
+	    s->asking.made);
+	f = msg_call(no_span, "notifications/elicitation/complete",
+	    span_of(params));
+	session_write(s, f);
+	frame_unref(f);
+	free(params);
+}
+
+/* Takes the host's answer, which is taken. A user who declines is waited for by
+ * no call; one who dismisses the question may still come. */
+static void
+host_answered(struct session *s, struct frame *answer)
+{
+	struct span action = json_get(answer->result, "action");
+	bool renewal_waits = session_renewal_waits(s);
+	struct call *c, *next;
+
+	s->asking.answer = NULL;
+	take_back(s);
+	s->asking.in_vain = !json_string_is(action, "accept");
+	for (c = s->calls.first; c != NULL && json_string_is(action, "decline");
+	     c = next) {
+		next = c->next;
+		if (waits_for_user(c, renewal_waits))
+			session_fail(s, c, session_sign_in_error(s, c));
+	}
+	frame_unref(answer);
+}
+
+void
+session_mind_sign_in(struct session *s)
+{
+	struct asking *q = &s->asking;
+
+	if (q->answer != NULL)
+		host_answered(s, q->answer);
+	q->pending = phase_permits(s, PHASE_SERVES) &&
+	    (session_opening_waits(s) || askable(s) != NULL);
+	if (!q->pending)
+		q->asked = q->in_vain = false;
+	if (!q->asked)
+		take_back(s);
+	if (ask_at(s) <= s->now)
+		ask_host(s);
+	alarm_set(&s->alarms, ALARM_ASK, ask_at(s));
+}
+
+/* --- there are new credentials --- */
+
 void
 session_signed_in(struct session *s)
 {
+	complete(s);
 	session_listen_signed_in(s);
 	/* A server may answer the initialize of anybody and nothing more: it
 	 * gets initialized again with the new credentials. */

@@ -19,7 +19,8 @@
  *   step                             gives each input to one of from_client to
  *                                    time
  * A part that wants something of a later one leaves a fact here, and the end of
- * the step picks it up (opener). Nobody outside of this folder includes this.
+ * the step picks it up (opener, asking.answer). Nobody outside of this folder
+ * includes this.
  *
  * Invariants, at the end of every step (session_sane checks them):
  * - Every call in the table still waits for its answer. in_flight counts the
@@ -139,6 +140,7 @@ enum session_alarm {
 	ALARM_BURST,       /* no list_changed has come for a moment */
 	ALARM_WAITS,       /* a client is told that its call waits */
 	ALARM_PING,        /* --ping-interval without traffic */
+	ALARM_ASK,         /* the host is asked for a sign-in */
 	ALARM_LISTEN       /* the listen stream opens again */
 };
 
@@ -160,14 +162,18 @@ struct held_queue {
 	size_t n, bytes;
 };
 
-/* questions.c: requests of the server that wait for the client. */
+/* questions.c: requests of the server that wait for the client, and the one of
+ * mcpsplice itself (sign_in.c). */
+#define QUESTION_OWN UINT64_MAX
+
 struct open_question {
 	struct open_question *next;
-	char *server_id; /* raw JSON, as the server wrote it */
-	char *client_id; /* raw JSON, as the client knows it */
-	uint64_t generation;
-	uint64_t ticket; /* the origin of the attempt that asks; 0: a ping */
-	bool roots;      /* a roots/list, which a server may ask for itself */
+	char *server_id;     /* raw JSON, as the server wrote it */
+	char *client_id;     /* raw JSON, as the client knows it */
+	uint64_t generation; /* QUESTION_OWN: mcpsplice itself asks */
+	uint64_t ticket;     /* the origin of the attempt that asks; 0: a ping;
+			  * QUESTION_OWN */
+	bool roots; /* a roots/list, which a server may ask for itself */
 };
 
 struct questions {
@@ -403,6 +409,19 @@ struct early_start {
 			    * --start, and there is no fault yet */
 };
 
+/* sign_in.c: the host is asked to show its user where to sign in. */
+struct asking {
+	bool pending;  /* something waits for the user, or did until now */
+	int64_t since; /* when the user was sent to where it is */
+	bool asked;    /* the host was asked to show this, */
+	bool in_vain;  /* and did not, so the next call that waits may ask it
+			* again */
+	unsigned made; /* how often it was asked */
+	unsigned open; /* which of these is not answered; 0: none */
+	bool by_url;   /* the last one was in URL mode, and is not complete */
+	struct frame *answer; /* of the host; for the end of the step */
+};
+
 /* When each warning may be given again. */
 struct say {
 	int64_t asks_at, dropped_at; /* floods of questions and of
@@ -448,6 +467,7 @@ struct session {
 	struct listen_stream listen;
 	struct event_ids event_ids;
 	char *sign_in; /* how the user has to sign in; NULL: nobody was asked */
+	struct asking asking;
 	struct session_end ending;
 	struct say say;
 

@@ -330,6 +330,8 @@ session_step(struct session *s, const struct event *in)
 		break;
 	}
 	session_open_spare(s);
+	if (s->asking.pending)
+		session_mind_sign_in(s);
 	if (s->witness.mark != 0 && !session_awaits_witness(s))
 		after_witness(s);
 	if (s->handshake.opener != NULL)

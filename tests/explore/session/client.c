@@ -94,8 +94,10 @@ explore_initialize(struct world *w)
 	w->opening_open = true;
 	w->n_calls++;
 	/* The calls of the session before are answered by us in this step. */
-	explore_input(w, "> initialize %u {\"protocolVersion\":\"2025-11-25\"}",
-	    w->n_calls + 999);
+	w->asked_to_sign_in[0] = '\0';
+	explore_input(w,
+	    "> initialize %u {\"protocolVersion\":\"2025-11-25\"%s}",
+	    w->n_calls + 999, w->elicitation);
 }
 
 /* --- notifications --- */
@@ -149,10 +151,31 @@ client_talks(struct world *w)
 }
 
 static void
+client_shows(struct world *w)
+{
+	static const char *const answers[] = { "accept", "decline", "cancel" };
+	unsigned i = explore_below(w, 4);
+	char id[sizeof w->asked_to_sign_in];
+
+	memcpy(id, w->asked_to_sign_in, sizeof id);
+	w->asked_to_sign_in[0] = '\0';
+	w->declined = i == 1;
+	if (i == 3)
+		explore_input(w, "> refuse %s -32601 no", id);
+	else
+		explore_input(w, "> answer %s {\"action\":\"%s\"}", id,
+		    answers[i]);
+}
+
+static void
 client_answer(struct world *w)
 {
 	unsigned i;
 
+	if (w->asked_to_sign_in[0] != '\0' && explore_chance(w, 50)) {
+		client_shows(w);
+		return;
+	}
 	if (w->n_questions == 0)
 		return;
 	i = explore_below(w, w->n_questions);

@@ -348,13 +348,25 @@ user_is_asked(struct world *w, size_t i)
 {
 	struct seen_send *n = &w->sends[i];
 	bool silent = w->p->now - n->heard_at >= SILENT_MS;
+	unsigned page = explore_chance(w, 50) && w->page != 0 ?
+	    w->page :
+	    1 + explore_below(w, 100);
+	unsigned last_page = w->page;
+	int64_t last_at = w->browser_at;
 
 	if (!n->waits)
 		n->waits_since = w->p->now;
 	n->waits = true;
 	n->heard_at = w->p->now;
-	explore_input(w, "< #%zu sign-in open http://a/%u", i + 1,
-	    explore_below(w, 100));
+	if (page != w->page)
+		w->browser_at = w->p->now;
+	w->page = page;
+	explore_input(w, "< #%zu sign-in open http://a/%u", i + 1, page);
+	/* What is not wanted any more is not heard of. */
+	if (!explore_is_alive(w, i)) {
+		w->page = last_page;
+		w->browser_at = last_at;
+	}
 	/* Its call had left it, for it was silent and the session was gone. */
 	if (silent && n->call >= 0 && !explore_is_alive(w, i))
 		w->calls[n->call].vague = true;
@@ -383,7 +395,6 @@ user_refused(struct world *w, size_t i)
 	/* In that moment it may have been given up. */
 	if (!explore_is_alive(w, i) || w->broken != NULL)
 		return;
-	w->sends[i].waits = false;
 	explore_end(w, i,
 	    kind == SEND_OPEN || kind == SEND_RESUME ? MAYBE : FINAL,
 	    words[explore_below(w, 2)]);

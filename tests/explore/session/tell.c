@@ -192,6 +192,7 @@ explore_tell(struct world *w, size_t i, const struct shape *shape)
 	if (strncmp(shape->text, "401", 3) == 0 ||
 	    strncmp(shape->text, "403", 3) == 0)
 		tell_refused(w, i, shape->text);
+	w->sends[i].waits = false;
 	note_outcome(w, i, as_resumed(w, i, *shape));
 	w->sends[i].ended = true;
 	if (w->sends[i].kind == SEND_READY &&

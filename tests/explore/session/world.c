@@ -300,6 +300,7 @@ check_after(struct world *w)
 	for (i = w->first_alive; i < w->p->n_sent && w->p->status < 0; i++)
 		if (w->sends[i].waits && explore_is_alive(w, i))
 			check_waiting(w, i);
+	explore_check_host(w);
 	if (w->p->spins)
 		explore_breaks(w, "the timer never rests");
 	if (!is_held_bounded(w))

@@ -21,6 +21,7 @@ enum {
 	SILENT_MS = 60 * 1000, /* of a call, until it is looked after */
 	START_MS = 4 * 1000,   /* for the answer to initialize */
 	USER_MS = 45 * 1000,   /* of a call, for the user */
+	ASK_MS = 5 * 1000,     /* of the browser, before the host is asked */
 	EARLY_START_MS = 20 * 1000, /* of initialize, before it is answered
 				     * without the server */
 	NOTE_MS = 5 * 1000,         /* between notes that a call waits */
@@ -212,6 +213,13 @@ struct world {
 	struct question questions[MAX_ASKED];
 	unsigned n_questions;
 	bool eof;
+	/* What the host declares: "" nothing that could be asked. */
+	const char *elicitation;
+	char asked_to_sign_in[32]; /* raw id of the question; "": none open */
+	int64_t browser_at;        /* when the user was sent to a page, */
+	unsigned page;             /* this one; 0: none */
+	unsigned shown;            /* that the host was asked to show */
+	bool declined;             /* in this input */
 	struct question answering, asking; /* in this input */
 	struct question given[MAX_ASKED];  /* answers under way, a ring */
 	unsigned n_given;
@@ -348,5 +356,8 @@ void explore_check_write(struct world *w, const struct frame *f);
 /* The client waits for the answer to initialize, or has it now. */
 void explore_check_start(struct world *w);
 void explore_forget_question(struct world *w, unsigned i);
+/* Is the host asked to show where to sign in when it has to be, and only then?
+ * After each input. */
+void explore_check_host(struct world *w);
 
 #endif

@@ -163,6 +163,8 @@ note_cancelled(struct world *w, struct span id)
 {
 	unsigned i;
 
+	if (span_is(id, w->asked_to_sign_in))
+		w->asked_to_sign_in[0] = '\0';
 	for (i = 0; i < w->n_questions; i++)
 		if (span_is(id, w->questions[i].client)) {
 			explore_forget_question(w, i);
@@ -194,6 +196,86 @@ note_asked(struct world *w, bool ping)
 	}
 	return -1;
 }
+
+/* --- the host is asked to show where to sign in --- */
+
+static bool
+is_user_awaited(const struct world *w)
+{
+	const struct seen_send *n;
+	size_t i;
+
+	for (i = w->first_alive; i < w->p->n_sent; i++) {
+		n = &w->sends[i];
+		if (n->waits && explore_is_alive(w, i) &&
+		    (n->kind == SEND_OPEN ? n->generation == w->generation &&
+				!w->generations[n->generation].settled &&
+				n->epoch == w->initializes :
+					    n->call >= 0))
+			return true;
+	}
+	return false;
+}
+
+/* Some seconds after the user was sent to a page. */
+static bool
+must_ask(const struct world *w)
+{
+	return w->elicitation[0] != '\0' && w->initializes > 0 && !w->eof &&
+	    !w->ending && w->ready_known && !w->opening_open && !w->idle &&
+	    w->page != 0 && w->shown != w->page &&
+	    w->p->now > w->browser_at + ASK_MS;
+}
+
+/* One question at a time, of a host that can be asked, for a page that the user
+ * has had for some seconds. */
+static void
+check_sign_in(struct world *w, const struct frame *f)
+{
+	bool url = strstr(w->elicitation, "url") != NULL;
+
+	if (w->elicitation[0] == '\0' || w->initializes == 0 || w->eof ||
+	    !w->said_initialized)
+		explore_breaks(w, "a host that cannot be asked is asked");
+	if (w->asked_to_sign_in[0] != '\0')
+		explore_breaks(w, "the host is asked twice to show a page");
+	if (w->page == 0 || w->p->now < w->browser_at + ASK_MS)
+		explore_breaks(w, "the host is asked before the browser");
+	if (url != (json_get(f->params, "url").p != NULL) ||
+	    url == (json_get(f->params, "requestedSchema").p != NULL))
+		explore_breaks(w, "a question in the wrong mode");
+	w->shown = w->page;
+	snprintf(w->asked_to_sign_in, sizeof w->asked_to_sign_in, "%.*s",
+	    (int)f->id.n, f->id.p);
+}
+
+static void
+check_declined(struct world *w)
+{
+	size_t i;
+
+	for (i = w->first_alive; i < w->p->n_sent; i++)
+		if (w->sends[i].waits && explore_is_alive(w, i) &&
+		    w->sends[i].call >= 0)
+			explore_breaks(w,
+			    "a call waits for a user who declined");
+}
+
+void
+explore_check_host(struct world *w)
+{
+	bool awaited = is_user_awaited(w);
+
+	if (w->declined)
+		check_declined(w);
+	w->declined = false;
+	if (w->asked_to_sign_in[0] != '\0' && !awaited)
+		explore_breaks(w, "the host shows a page for nobody");
+	if (awaited && must_ask(w))
+		explore_breaks(w, "the host is not asked to show a page");
+}
+
+/* --- questions of the server --- */
 
 static void
 check_question(struct world *w, const struct frame *f)
@@ -281,7 +363,10 @@ check_changed(struct world *w)
 void
 explore_check_write(struct world *w, const struct frame *f)
 {
-	if (f->kind == FRAME_REQUEST)
+	if (f->kind == FRAME_REQUEST &&
+	    json_get(f->params, "message").p != NULL)
+		check_sign_in(w, f);
+	else if (f->kind == FRAME_REQUEST)
 		check_question(w, f);
 	else if (f->kind != FRAME_NOTIFICATION)
 		check_answer(w, f);
