@@ -238,8 +238,7 @@ ask_host(struct session *s)
 	buf_init(&params, 0);
 	add_question(s, &params);
 	f = msg_call(span_of("0"), "elicitation/create", buf_span(&params));
-	question = questions_ask(&s->questions, f, QUESTION_OWN, QUESTION_OWN,
-	    s->config.prefix);
+	question = questions_ask(&s->questions, f, QUESTION_OWN, QUESTION_OWN);
 	session_write(s, question);
 	events_last(&s->events)->ok = true;
 	if (c != NULL) {

@@ -319,7 +319,9 @@ check_note(struct world *w, struct seen_call *c, double progress)
 		explore_breaks(w, "a note that comes too early");
 	if (progress <= c->noted)
 		explore_breaks(w, "a note that does not rise");
+	/* Its stream may be asked for at a server that is away. */
 	if (c->sent == 1 && c->outcome == RUNS && !c->vague &&
+	    w->sends[c->last].kind != SEND_RESUME &&
 	    explore_is_alive(w, c->last) && !w->sends[c->last].waits)
 		explore_breaks(w, "a note of a call that the server has");
 	c->noted = progress;
