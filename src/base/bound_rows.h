@@ -64,8 +64,9 @@ BOUND(QUEUE_BYTES, 1, MIB,
     "initialize; a configuration file",
     "Nothing more is read from the server; what comes early is dropped; the file "
     "is refused.")
-BOUND(TOOLS_BYTES, 4, MIB, "what is remembered of a server's tools",
-    "It is not kept.")
+BOUND(TOOLS_BYTES, 4, MIB,
+    "what is remembered of a server's tools; a list of several pages",
+    "It is not kept; the client gets the cursor of the next page.")
 BOUND(LOG_FILE_BYTES, 5, MIB, "the file of --log-file",
     "It is renamed, and one old file is kept.")
 BOUND(INPUTS_BYTES, 8, MIB,
@@ -119,8 +120,9 @@ BOUND(IN_A_ROW, 20, COUNT,
 BOUND(DOCUMENT_DEPTH, 32, COUNT,
     "depth of a document of an authorization server", "It is refused.")
 BOUND(TOOL_PAGES, 50, COUNT,
-    "pages of tools/list that are read before a call is sent again",
-    "The call is sent with what is known.")
+    "pages of a list that the client or a call waits for",
+    "The client gets the cursor of the next page; the call is sent with what is "
+    "known.")
 BOUND(LISTEN_STREAMS, 60, COUNT, "listen streams that are opened in a minute",
     "The next one is opened later.")
 BOUND(FEW, 64, COUNT,
@@ -186,8 +188,9 @@ BOUND(HASTY_START_MS, 2500, MS, "initialize of a host that waits for 3 s",
     "The startup cache or the stand-in answers, or initialize fails.")
 BOUND(KNOWN_START_MS, 3, SEC,
     "initialize, if the startup cache knows the server; lists other than that of "
-    "the tools, then",
-    "The startup cache answers; the lists are empty.")
+    "the tools, then; the pages of a list behind the first one",
+    "The startup cache answers; the lists are empty; the client gets the cursor "
+    "of the next page.")
 BOUND(DISCOVER_MS, 3500, MS, "the answer to server/discover of the client",
     "It is answered with what is known, or with an error.")
 BOUND(START_MS, 4, SEC, "initialize",

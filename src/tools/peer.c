@@ -615,30 +615,19 @@ peer_end(struct peer *p)
 	free(p);
 }
 
-/* Appends the items of one page. *cursor gets that of the next page, raw JSON; n
- * 0: it was the last. Returns false if it is no page of such a list. */
+/* Is this an array of objects, or absent? A server may leave an empty list
+ * out. */
 static bool
-take_page(struct span result, const char *member, struct buf *out,
-    struct span *cursor)
+is_list(struct span items)
 {
-	struct span items = json_get(result, member), key, item;
+	struct span key, item;
 	size_t at = 0;
 
-	*cursor = json_get(result, "nextCursor");
-	if (span_is(*cursor, "null"))
-		*cursor = no_span;
-	/* A server may leave an empty list out. */
-	if (json_kind(result) != '{' ||
-	    (items.n > 0 && json_kind(items) != '[') ||
-	    (cursor->n > 0 && json_kind(*cursor) != '"'))
+	if (items.n > 0 && json_kind(items) != '[')
 		return false;
-	while (json_next(items, &at, &key, &item)) {
+	while (json_next(items, &at, &key, &item))
 		if (json_kind(item) != '{')
 			return false;
-		if (out->p[out->n - 1] != '[')
-			buf_addc(out, ',');
-		buf_addspan(out, item);
-	}
 	return true;
 }
 
@@ -646,36 +635,26 @@ int
 list_all(struct peer *p, const char *method, const char *member,
     struct buf *out, char **why)
 {
-	struct buf params;
-	struct frame *f;
-	struct span cursor;
-	unsigned pages = 0;
+	struct frame *f = peer_ask(p, method, no_span, why);
+	struct span items, rest;
 
-	buf_init(&params, 0);
-	buf_addc(out, '[');
-	do {
-		cursor = no_span;
-		f = peer_ask(p, method, buf_span(&params), why);
-		if (f != NULL && f->kind != FRAME_RESULT)
-			peer_explain(f, why);
-		else if (f != NULL &&
-		    !take_page(f->result, member, out, &cursor))
-			*why = xasprintf("the answer to %s is no list of %s",
-			    method, member);
-		else if (cursor.n > 0 && ++pages == BOUND_TOOL_PAGES)
-			*why = xasprintf("the list of %s is cut: it has more "
-					 "than %u pages",
-			    member, pages);
-		buf_reset(&params);
-		if (cursor.n > 0) {
-			buf_adds(&params, "{\"cursor\":");
-			buf_addspan(&params, cursor);
-			buf_addc(&params, '}');
-		}
-		frame_unref(f);
-	} while (*why == NULL && params.n > 0);
-	buf_addc(out, ']');
-	buf_free(&params);
+	if (f == NULL)
+		return -1;
+	items = json_get(f->result, member);
+	rest = json_get(f->result, "nextCursor");
+	if (f->kind != FRAME_RESULT)
+		peer_explain(f, why);
+	else if (json_kind(f->result) != '{' || !is_list(items) ||
+	    (rest.n > 0 && json_kind(rest) != '"' && !span_is(rest, "null")))
+		*why = xasprintf("the answer to %s is no list of %s", method,
+		    member);
+	else
+		buf_addspan(out, items.n > 0 ? items : span_of("[]"));
+	if (*why == NULL && json_kind(rest) == '"' && rest.n > 2)
+		*why = xasprintf("the list of %s is cut: it has more than %d "
+				 "pages, or they are slow or large",
+		    member, BOUND_TOOL_PAGES);
+	frame_unref(f);
 	return *why == NULL ? 0 : -1;
 }
 

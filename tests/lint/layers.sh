@@ -240,7 +240,7 @@ BEGIN {
 	below["tools"] = "tools signin proxy proxy/transport proxy/cache " \
 	    below["options"]
 	below["main"] = below["tools"]
-	order_of("core/session", "session call_table tools state parts " \
+	order_of("core/session", "session pages call_table tools state parts " \
 	    "questions settings act held call one_way listen renew end " \
 	    "mirrored replay ping witness sign_in waits early live open " \
 	    "judge from_client from_server done time invariants step")

@@ -7,6 +7,7 @@
 #include "core/session/parts.h"
 
 #include "core/era/mirror.h"
+#include "core/wire/edit.h"
 
 void
 session_call_state(struct session *s, struct call *c, enum call_state state)
@@ -21,6 +22,8 @@ session_call_state(struct session *s, struct call *c, enum call_state state)
 		s->in_flight_bytes += frame_size(c->frame);
 	}
 	c->state = state;
+	if (!is)
+		c->again_at = ALARM_NEVER;
 	if (state == CALL_REFUSED)
 		c->waits_since = s->now;
 	if (state == CALL_REFUSED || state == CALL_SUSPECT)
@@ -51,18 +54,39 @@ session_may_have_run(const struct call *c)
 	return c->state == CALL_ACCEPTED;
 }
 
-/* Makes a new attempt for the call, not live yet. The attempt uses a new id if
- * the server may still be running a request under the client's id in this
- * session. */
+/* Makes the request that the call sends, unless it is the client's (NULL). It has
+ * a new id if the server may still be running a request under the client's id in
+ * this session, or has answered it by a page. In another session a list begins
+ * again, because a cursor belongs to its session. */
+static struct frame *
+request_of_ours(struct session *s, struct call *c)
+{
+	bool pages = c->pages != NULL,
+	     same = c->ran_in == s->generation->number;
+	struct edit cursor = { "cursor", no_span };
+	struct frame *page, *ours;
+
+	if (!pages || c->pages_in != s->generation->number) {
+		c->restarts += pages;
+		return same && (c->repeated || pages) ?
+		    session_with_own_id(s, c->frame) :
+		    NULL;
+	}
+	cursor.value = buf_span(&c->pages->cursor);
+	page = edit_part(c->frame, "params", c->frame->params, &cursor, 1);
+	ours = session_with_own_id(s, page);
+	frame_unref(page);
+	return ours;
+}
+
+/* Makes a new attempt for the call, not live yet. */
 static struct attempt *
 new_attempt(struct session *s, struct call *c)
 {
-	struct frame *ours = NULL;
+	struct frame *ours = request_of_ours(s, c);
 
 	/* The refusal of an earlier attempt says nothing about this one. */
 	keep_frame(&c->refusal, NULL);
-	if (c->repeated && c->ran_in == s->generation->number)
-		ours = session_with_own_id(s, c->frame);
 	if (c->sent != ours)
 		calls_send_as(&s->calls, c, ours);
 	c->mirrored = s->mirrored.wanted;
@@ -126,6 +150,67 @@ session_detach(struct session *s, struct call *c)
 		session_abort(s, a);
 	else
 		session_linger(s, a);
+}
+
+/* --- a list in pages --- */
+
+/* Asks for the page that is to follow, by a request of its own. */
+static void
+next_page(struct session *s, struct call *c)
+{
+	session_end_doubt(c);
+	session_detach(s, c);
+	c->repeated = false;
+	c->flaps = 0;
+	session_send_call(s, c);
+}
+
+/* Reads the list from its first page on again, once. */
+static bool
+begin_again(struct session *s, struct call *c)
+{
+	if (c->restarts > 0 || c->asked || c->state == CALL_HELD ||
+	    c->state == CALL_REFUSED || s->now >= c->again_at ||
+	    s->config.replay != REPLAY_SAFE || !phase_permits(s, PHASE_HOLDS))
+		return false;
+	session_end_doubt(c);
+	session_detach(s, c);
+	c->pages_in = 0;
+	calls_send_as(&s->calls, c, NULL);
+	if (gate_is_open(s))
+		session_send_call(s, c);
+	else
+		session_call_state(s, c, CALL_REFUSED);
+	return true;
+}
+
+struct frame *
+session_page(struct session *s, struct call *c, const struct generation *g,
+    struct frame *m)
+{
+	const struct list_kind *kind = list_kind_of(c->frame);
+	bool begins = c->pages == NULL || c->pages_in != g->number;
+	struct frame *list;
+
+	if (kind == NULL || !list_begins(c->frame) || c->cancelled ||
+	    m->kind != FRAME_RESULT)
+		return frame_ref(m);
+	if (begins)
+		pages_free(&c->pages);
+	list = pages_take(&c->pages, kind, s->config.max_result, m);
+	if (list != NULL)
+		return list;
+	if (begins) {
+		c->pages_in = g->number;
+		c->again_at = alarm_sooner(c->again_at,
+		    s->now + BOUND_KNOWN_START_MS);
+		alarm_note(&s->alarms, c->again_at);
+	}
+	if (c->restarts < 2 && g == s->generation && gate_is_open(s))
+		next_page(s, c);
+	else if (!begin_again(s, c))
+		return pages_end(&c->pages);
+	return NULL;
 }
 
 /* The bit of the method in generation.worked. */
@@ -278,6 +363,11 @@ session_answer(struct session *s, struct call *c, struct frame *answer)
 {
 	struct frame *shown, *f;
 
+	if (answer->kind == FRAME_ERROR && c->pages != NULL && !c->cancelled) {
+		if (!begin_again(s, c))
+			session_fail(s, c, frame_ref(answer));
+		return;
+	}
 	s->answered.ids[s->answered.n++ % BOUND_FEW] = c->by_id.key;
 	if (!c->cancelled) {
 		shown = session_show(s, c->frame, answer);
@@ -313,6 +403,17 @@ session_was_answered(const struct session *s, struct span id)
 void
 session_fail(struct session *s, struct call *c, struct frame *error)
 {
+	struct frame *list;
+
+	if (error != NULL && c->pages != NULL && !c->cancelled) {
+		frame_unref(error);
+		list = pages_end(&c->pages);
+		if (list_kind_of(c->frame) == list_kinds)
+			tools_learn(s->tools, c->pages_in, c->frame, list);
+		session_answer(s, c, list);
+		frame_unref(list);
+		return;
+	}
 	if (error != NULL && !c->cancelled) {
 		s->ending.own_errors = true;
 		session_write(s, error);

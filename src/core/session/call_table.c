@@ -97,6 +97,7 @@ calls_drop(struct calls *t, struct call *c)
 	frame_unref(c->frame);
 	frame_unref(c->refusal);
 	frame_unref(c->doubt.error);
+	pages_free(&c->pages);
 	generation_unref(c->doubt.generation);
 	free(c);
 }

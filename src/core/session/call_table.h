@@ -11,6 +11,7 @@
 #include "base/alarm.h"
 #include "base/hash.h"
 #include "core/exchange/verdict.h"
+#include "core/session/pages.h"
 #include "core/wire/msg.h"
 
 enum { WITNESSES = 4 /* for one doubt */ };
@@ -147,7 +148,13 @@ struct call {
 			      * that refused it */
 	int64_t waits_since; /* when it came, or was refused for the last
 			      * time */
-	int64_t again_at;    /* CALL_ACCEPTED: when it is given up */
+	int64_t again_at;    /* when it is given up, if it was accepted, or has
+			      * pages */
+	struct pages *pages; /* of the list that it asks for, if there are
+			      * several; NULL: none was read */
+	uint64_t pages_in;   /* the number of the generation that gave them; 0:
+			      * the list begins again */
+	unsigned restarts;   /* how often the list was begun again since */
 	uint64_t accepted;   /* CALL_ACCEPTED: the origin of its attempt */
 	int64_t away_until;  /* when its repeats after a gateway's status end;
 			       * ALARM_NEVER: there was none */

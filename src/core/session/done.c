@@ -89,7 +89,7 @@ note_repeat(struct session *s, struct call *c, struct attempt *a)
 {
 	c->repeated = true;
 	c->away_until = a->window_end;
-	calls_send_as(&s->calls, c, session_with_own_id(s, c->frame));
+	calls_send_as(&s->calls, c, session_with_own_id(s, a->body));
 	keep_frame(&a->body, frame_ref(c->sent));
 }
 
@@ -136,7 +136,8 @@ accept_202(struct session *s, struct call *c, const struct facts *f)
 	c->accepted = c->attempt->origin;
 	session_call_state(s, c, CALL_ACCEPTED);
 	if (s->config.call_timeout_ms > 0)
-		c->again_at = s->now + s->config.call_timeout_ms;
+		c->again_at = alarm_sooner(c->again_at,
+		    s->now + s->config.call_timeout_ms);
 	alarm_note(&s->alarms, c->again_at);
 	return true;
 }

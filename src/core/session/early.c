@@ -18,17 +18,6 @@
 static const char sign_in[] = "sign_in";
 static const char connection_status[] = "connection_status";
 
-/* Lists of a server that has none, and the capability of each. */
-static const struct {
-	const char *method, *capability, *result;
-} lists[] = {
-	{ "tools/list", "tools", "{\"tools\":[]}" },
-	{ "prompts/list", "prompts", "{\"prompts\":[]}" },
-	{ "resources/list", "resources", "{\"resources\":[]}" },
-	{ "resources/templates/list", "resources",
-	    "{\"resourceTemplates\":[]}" },
-};
-
 static void
 choose_tool(struct session *s)
 {
@@ -161,8 +150,8 @@ is_call(const struct session *s, const struct frame *request)
 static struct frame *
 stand_in_answer(const struct session *s, const struct frame *request)
 {
+	const struct list_kind *k = list_kind_of(request);
 	struct span caps;
-	size_t i;
 
 	if (is_call(s, request))
 		return call_tool(s, request->id);
@@ -171,17 +160,15 @@ stand_in_answer(const struct session *s, const struct frame *request)
 	caps = is_early(s) ?
 	    no_span :
 	    json_get(s->handshake.answer->result, "capabilities");
-	for (i = 0; i < sizeof lists / sizeof *lists; i++)
-		if (json_key_is(request->method, lists[i].method) &&
-		    json_get(caps, lists[i].capability).p == NULL)
-			return msg_result(request->id, lists[i].result);
-	return NULL;
+	if (k == NULL || json_get(caps, era_families[k->family].name).p != NULL)
+		return NULL;
+	return msg_result(request->id, k->empty);
 }
 
 struct frame *
 session_early_answer(struct session *s, struct frame *request)
 {
-	size_t i;
+	const struct list_kind *k = list_kind_of(request);
 
 	/* The server is told the level when it is there. */
 	if (is_early(s) && json_key_is(request->method, "logging/setLevel") &&
@@ -189,21 +176,18 @@ session_early_answer(struct session *s, struct frame *request)
 		return msg_result(request->id, "{}");
 	if (s->start.tool != NULL)
 		return stand_in_answer(s, request);
-	if (!is_early(s) || json_get(request->params, "cursor").p != NULL)
+	if (!is_early(s) || k == NULL || !list_begins(request))
 		return NULL;
-	if (json_key_is(request->method, "tools/list") && s->start.tools.n > 0)
+	if (k == list_kinds && s->start.tools.n > 0)
 		return msg_result(request->id, buf_str(&s->start.tools));
 	if (alarm_is_set(&s->alarms, ALARM_EARLY_START))
 		return NULL;
 	/* The client of the former start had gone before it asked for them. */
-	if (json_key_is(request->method, "tools/list")) {
+	if (k == list_kinds) {
 		choose_tool(s);
 		return list_tool(s, request->id);
 	}
-	for (i = 1; i < sizeof lists / sizeof *lists; i++)
-		if (json_key_is(request->method, lists[i].method))
-			return msg_result(request->id, lists[i].result);
-	return NULL;
+	return msg_result(request->id, k->empty);
 }
 
 void

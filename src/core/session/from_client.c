@@ -224,7 +224,9 @@ forward_cancel(struct session *s, struct call *c, struct frame *f)
 		    s->config.host);
 		return;
 	}
-	session_send_one_way(s, f);
+	/* Under the client's id the first page was answered. */
+	if (c->sent == NULL || c->pages == NULL)
+		session_send_one_way(s, f);
 	if (c->sent == NULL)
 		return;
 	ours = msg_cancel(c->sent->id, json_get(f->params, "reason"));

@@ -306,7 +306,9 @@ answered_call(const struct session *s, const struct attempt *a,
 	if (f->status >= 400)
 		return a->call;
 	c = calls_find(&s->calls, m->id);
-	if (c != NULL && c->state != CALL_HELD)
+	/* What waits for a page had an answer under the client's id. */
+	if (c != NULL && c->state != CALL_HELD &&
+	    (c->pages == NULL || c->sent == NULL))
 		return c;
 	c = calls_find_sent(&s->calls, m->id);
 	if (c != NULL || a->kind == ATTEMPT_LISTEN)

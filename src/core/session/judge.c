@@ -67,7 +67,6 @@ static void
 call_worked(struct session *s, struct call *c, struct generation *g,
     struct frame *m)
 {
-	session_served(s, c, g);
 	if (m->kind != FRAME_RESULT)
 		return;
 	session_note_worked(c, g);
@@ -217,7 +216,7 @@ session_judge(struct session *s, struct call *c, struct attempt *a,
 {
 	struct ruling r = m != NULL ? rule_message(s, c, a, f, m) :
 				      session_judge_end(s, a, f);
-	struct frame *kept = NULL;
+	struct frame *kept = NULL, *whole;
 	struct generation *g;
 	bool anew;
 
@@ -279,8 +278,13 @@ session_judge(struct session *s, struct call *c, struct attempt *a,
 	case VERDICT_ANSWER:
 		assert(m != NULL); /* else it has returned above */
 		anew = m->kind == FRAME_RESULT && session_lacks_id(g, c, a, f);
-		call_worked(s, c, g, m);
-		session_answer(s, c, m);
+		session_served(s, c, g);
+		whole = session_page(s, c, g, m);
+		if (whole != NULL) {
+			call_worked(s, c, g, whole);
+			session_answer(s, c, whole);
+			frame_unref(whole);
+		}
 		if (anew)
 			begun_anew(s, g);
 		break;

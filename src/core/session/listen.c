@@ -53,15 +53,8 @@ session_listen_soon(struct session *s)
 static bool
 is_quiet(const struct frame *f)
 {
-	static const char *const methods[] = { "tools/list", "prompts/list",
-		"resources/list", "resources/templates/list",
-		"logging/setLevel" };
-	size_t i;
-
-	for (i = 0; i < sizeof methods / sizeof methods[0]; i++)
-		if (json_key_is(f->method, methods[i]))
-			return true;
-	return false;
+	return list_kind_of(f) != NULL ||
+	    json_key_is(f->method, "logging/setLevel");
 }
 
 /* Has the client said that the server may ask it something? */

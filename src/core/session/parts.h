@@ -210,6 +210,11 @@ void session_send_call(struct session *s, struct call *c);
 void session_send_call_in(struct session *s, struct call *c, int64_t ms);
 /* Separates a call from its attempt. The exchange of the attempt may linger. */
 void session_detach(struct session *s, struct call *c);
+/* A result answers this call in the generation g. Returns what the client gets,
+ * owned by the caller: m, or a list of several pages in one. NULL: the call goes
+ * on, because a page is still to be read. */
+struct frame *session_page(struct session *s, struct call *c,
+    const struct generation *g, struct frame *m);
 /* A request of this call had a result in this generation. */
 void session_note_worked(const struct call *c, struct generation *g);
 /* Notes whether this result of the call came with the session's id. Returns true
@@ -232,14 +237,16 @@ void session_end_doubt(struct call *c);
 struct frame *session_show(struct session *s, const struct frame *request,
     struct frame *answer);
 /* Ends the call with this answer (borrowed), which gets the client's id. A call
- * that was cancelled gets none. */
+ * that was cancelled gets none. An error in the middle of a list begins the list
+ * again, once. */
 void session_answer(struct session *s, struct call *c, struct frame *answer);
 /* Is this the progress token of one of the latest calls that are over? */
 bool session_is_token_over(const struct session *s, struct span token);
 /* Was a call with this id among the last BOUND_FEW that were answered? */
 bool session_was_answered(const struct session *s, struct span id);
 /* Ends the call with an error that mcpsplice made, which is taken. NULL: the
- * client gets no error. */
+ * client gets no error. Pages of a list that were read are the answer
+ * instead. */
 void session_fail(struct session *s, struct call *c, struct frame *error);
 /* Returns the error for a call that runs, or ran, and whose exchange or stream
  * broke off. Owned by the caller. */

@@ -3,6 +3,7 @@
  *
  * A file of this folder includes and calls only what stands before it here:
  *   session.h                        what others see
+ *   pages                            a list in pages
  *   call_table, tools                tables
  *   state.h, parts.h                 structures; the functions of all others
  *   questions, settings              tables

@@ -161,7 +161,7 @@ call_tick(struct session *s, struct call *c, bool renewal_waits)
 {
 	int64_t due = session_sign_in_due(s, c, renewal_waits);
 
-	if (c->state == CALL_ACCEPTED && c->again_at <= s->now)
+	if (c->again_at <= s->now)
 		session_fail_unanswered(s, c);
 	else if (due <= s->now)
 		session_fail(s, c, session_sign_in_error(s, c));
@@ -172,7 +172,7 @@ call_due(struct session *s, struct call *c, bool renewal_waits)
 {
 	int64_t due = session_sign_in_due(s, c, renewal_waits);
 
-	return c->state == CALL_ACCEPTED ? alarm_sooner(due, c->again_at) : due;
+	return alarm_sooner(due, c->again_at);
 }
 
 static int64_t

@@ -28,21 +28,11 @@ struct hint {
 	char name[];
 };
 
-enum list_stage {
-	LIST_NONE, /* no list yet, or a broken or too large one */
-	LIST_OPEN, /* the page with this cursor is missing */
-	LIST_WHOLE
-};
-
-enum page { PAGE_FIRST, PAGE_NEXT, PAGE_OTHER };
-
 struct tools {
 	struct hint **hints;
 	size_t n, room;
-	enum list_stage stage;
-	struct buf list;   /* the result so far; closed when whole */
-	struct buf cursor; /* of the next page, raw; empty unless open */
-	size_t listed;
+	struct buf list; /* the latest result that has all of them, without
+			  * its other members; empty: none */
 };
 
 struct tools *
@@ -51,7 +41,6 @@ tools_new(void)
 	struct tools *t = xcalloc(1, sizeof *t);
 
 	buf_init(&t->list, BOUND_TOOLS_BYTES);
-	buf_init(&t->cursor, BOUND_TEXT_BYTES);
 	return t;
 }
 
@@ -65,22 +54,13 @@ forget_hints(struct tools *t)
 	t->room = 0;
 }
 
-static void
-forget_list(struct tools *t)
-{
-	buf_free(&t->list);
-	buf_free(&t->cursor);
-	t->listed = 0;
-	t->stage = LIST_NONE;
-}
-
 void
 tools_free(struct tools *t)
 {
 	if (t == NULL)
 		return;
 	forget_hints(t);
-	forget_list(t);
+	buf_free(&t->list);
 	free(t);
 }
 
@@ -188,97 +168,33 @@ learn_hint(struct tools *t, struct span tool, uint64_t session,
 	h->read_only = span_is(hint[0], "true");
 }
 
-static enum page
-which_page(const struct tools *t, struct span params)
-{
-	struct span cursor = json_get(params, "cursor");
-
-	if (cursor.p == NULL || span_is(cursor, "null"))
-		return PAGE_FIRST;
-	/* msg_id_same compares any two JSON strings. */
-	if (msg_id_same(cursor, buf_span(&t->cursor)))
-		return PAGE_NEXT;
-	return PAGE_OTHER;
-}
-
-static void
-list_begin(struct tools *t)
-{
-	forget_list(t);
-	buf_adds(&t->list, "{\"tools\":[");
-	t->stage = LIST_OPEN;
-}
-
-static void
-list_add(struct tools *t, struct span tool)
-{
-	if (t->stage != LIST_OPEN)
-		return;
-	if (t->listed == BOUND_MANY ||
-	    (t->listed > 0 && buf_addc(&t->list, ',') != 0) ||
-	    buf_addspan(&t->list, tool) != 0)
-		forget_list(t);
-	else
-		t->listed++;
-}
-
-/* Called after each page: waits for the next one, or closes the list. */
-static void
-list_end(struct tools *t, struct span next)
-{
-	bool fits;
-
-	if (t->stage != LIST_OPEN)
-		return;
-	buf_reset(&t->cursor);
-	if (next.p == NULL || span_is(next, "null")) {
-		t->stage = LIST_WHOLE;
-		fits = buf_adds(&t->list, "]}") == 0;
-	} else {
-		fits = buf_addspan(&t->cursor, next) == 0;
-	}
-	if (!fits)
-		forget_list(t);
-}
-
-static void
-learn_page(struct tools *t, struct span tools, uint64_t session, enum page page)
-{
-	struct span key, tool;
-	struct buf name;
-	size_t at = 0;
-
-	buf_init(&name, BOUND_NAME_BYTES);
-	while (json_next(tools, &at, &key, &tool)) {
-		if (json_kind(tool) != '{')
-			continue;
-		learn_hint(t, tool, session, &name);
-		if (page != PAGE_OTHER)
-			list_add(t, tool);
-	}
-	buf_free(&name);
-	drop_unsafe(t);
-}
-
 void
 tools_learn(struct tools *t, uint64_t session, const struct frame *request,
     const struct frame *result)
 {
 	static const char *const parts[] = { "tools", "nextCursor" };
-	enum page page = which_page(t, request->params);
-	struct span part[2];
+	bool begins = request == NULL || list_begins(request);
+	struct span part[2], key, tool;
+	struct buf name;
+	size_t at = 0;
 
-	if (page == PAGE_FIRST) {
-		forget_hints(t);
-		list_begin(t);
-	}
 	json_get_some(result->result, parts, part, 2);
-	if (json_kind(part[0]) == '[')
-		learn_page(t, part[0], session, page);
-	else if (page != PAGE_OTHER)
-		forget_list(t);
-	if (page != PAGE_OTHER)
-		list_end(t, part[1]);
+	if (begins) {
+		forget_hints(t);
+		buf_free(&t->list);
+	}
+	if (begins && json_kind(part[0]) == '[' && !list_goes_on(part[1]) &&
+	    (buf_adds(&t->list, "{\"tools\":") != 0 ||
+		buf_addspan(&t->list, part[0]) != 0 ||
+		buf_addc(&t->list, '}') != 0))
+		buf_free(&t->list);
+	buf_init(&name, BOUND_NAME_BYTES);
+	while (json_kind(part[0]) == '[' &&
+	    json_next(part[0], &at, &key, &tool))
+		if (json_kind(tool) == '{')
+			learn_hint(t, tool, session, &name);
+	buf_free(&name);
+	drop_unsafe(t);
 }
 
 void
@@ -326,8 +242,6 @@ is_read_only_call(const struct tools *t, const struct frame *call)
 struct span
 tools_list(const struct tools *t)
 {
-	if (t->stage != LIST_WHOLE)
-		return (struct span){ NULL, 0 };
 	return buf_span(&t->list);
 }
 
@@ -403,7 +317,7 @@ tool_filter_list(const struct tool_filter *f, struct frame *answer)
 	struct buf kept;
 	size_t at = 0;
 
-	if (json_kind(list) != '[')
+	if (!tool_filter_is_on(f) || json_kind(list) != '[')
 		return frame_ref(answer);
 	buf_init(&kept, 0);
 	buf_addc(&kept, '[');

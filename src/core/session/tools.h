@@ -8,6 +8,7 @@
 #define MCPSPLICE_CORE_SESSION_TOOLS_H
 
 #include "base/frame.h"
+#include "core/session/pages.h"
 #include "core/session/session.h"
 
 struct tools;
@@ -20,10 +21,9 @@ void tools_free(struct tools *t);
  * U+FFFD, which stands for any broken byte. */
 bool tools_name(struct span value, struct buf *name);
 
-/* A tools/list request of the client was answered with this result, in the
- * session of this number. A request without a cursor begins the list anew; one
- * with the cursor of the page before adds a page; any other leaves the list as
- * it is, but the hints of its tools count. */
+/* This tools/list request of the client, or one of our own without a cursor
+ * (NULL), was answered with this result, in the session of this number. Without
+ * a cursor it begins anew; the hints of other pages are added. */
 void tools_learn(struct tools *t, uint64_t session, const struct frame *request,
     const struct frame *result);
 /* The server says that its tools have changed: none is safe until it is listed
@@ -37,8 +37,9 @@ void tools_changed(struct tools *t);
 bool tools_safe(const struct tools *t, uint64_t session,
     const struct frame *call);
 
-/* The result with the tools of all pages, {"tools":[...]}, as raw JSON; n 0 as
- * long as a page is missing. Valid until the next tools_learn. */
+/* The tools of the latest result without a cursor, {"tools":[...]}, as raw JSON; n
+ * 0 if it was not the whole list, or too large. Valid until the next
+ * tools_learn. */
 struct span tools_list(const struct tools *t);
 
 /* Is anything filtered? */

@@ -26,6 +26,7 @@ may_run(const struct world *w, const struct seen_call *c)
 	case REFUSED:
 	case UNREADY:
 	case PASSED:
+	case PAGED:
 		return false;
 	default:
 		return true;
@@ -133,6 +134,12 @@ check_reason(struct world *w, struct seen_call *c, bool same, bool own_id)
 	case BROKEN:
 		check_repeat(w, c, same, own_id);
 		break;
+	case PAGED:
+		if (same && !own_id)
+			explore_breaks(w, "two pages under one id");
+		c->repeated = false;
+		c->flaps = 0;
+		break;
 	case DENIED:
 	case FINAL:
 		explore_breaks(w, "a call is sent after its answer was told");
@@ -178,7 +185,8 @@ explore_check_again(struct world *w, size_t i, bool own_id)
 	/* A vague one may be repeated. */
 	if (c->sent > 0 && !c->vague)
 		check_reason(w, c, same, own_id);
-	c->repeated |= own_id;
+	if (c->pages == 0)
+		c->repeated |= own_id;
 	if (++c->sent > SENDS_EVER)
 		explore_breaks(w, "a call is sent too often");
 	c->last = c->posted = i;

@@ -409,10 +409,21 @@ learn(struct world *w, unsigned call)
 		learn_subscription(w, call, false);
 }
 
-/* A list of tools; some are safe. What the client does not wait for changes
- * nothing. */
+/* A page of a list, which says nothing of the tools that are called. */
 static void
-describe_tools(struct world *w, unsigned call, char *text, size_t n)
+turn_page(struct seen_call *c, char *text, size_t n)
+{
+	snprintf(text, n,
+	    ",\"tools\":[{\"name\":\"p%u\"}],\"nextCursor\":\"%u\"", c->pages,
+	    c->pages);
+	c->pages++;
+}
+
+/* A list of tools of this generation; some are safe. What nobody waits for
+ * changes nothing. */
+static void
+describe_tools(struct world *w, bool wanted, unsigned generation, char *text,
+    size_t n)
 {
 	static const char *const hints[] = { "readOnlyHint", "idempotentHint" };
 	size_t used = (size_t)snprintf(text, n, ",\"tools\":[");
@@ -421,10 +432,8 @@ describe_tools(struct world *w, unsigned call, char *text, size_t n)
 	for (i = 0; i < w->n_calls; i++)
 		w->calls[i].was_safe |= explore_is_safe(w, &w->calls[i]);
 	for (i = 0; i < TOOLS; i++) {
-		if (explore_is_open(w, call))
-			w->safe[i] = explore_chance(w, 50) ?
-			    w->calls[call].generation :
-			    0;
+		if (wanted)
+			w->safe[i] = explore_chance(w, 50) ? generation : 0;
 		used += (size_t)snprintf(text + used, n - used,
 		    "%s{\"name\":\"t%u\",\"annotations\":{\"%s\":%s}}",
 		    i > 0 ? "," : "", i, hints[i % 2],
@@ -447,16 +456,29 @@ explore_result(struct world *w, size_t i, unsigned call, bool whole)
 	struct seen_call *c = &w->calls[call];
 	struct span id = w->p->sent[c->posted].frame->id;
 	char tools[400] = "";
+	bool page = c->method == METHOD_TOOLS && c->pages < PAGES &&
+	    explore_is_open(w, call) && explore_chance(w, 30);
 
 	/* A server that was told of a cancel does not do it any more. */
 	if (c->cancelled && is_stateful(c->method))
 		return;
-	if (c->method == METHOD_TOOLS)
-		describe_tools(w, call, tools, sizeof tools);
+	/* An answer under the id of a page that came before changes nothing. */
+	if (whole && c->pages > 0 &&
+	    !msg_id_same(w->p->sent[i].frame->id, id)) {
+		w->sends[i].ended = true;
+		explore_input(w, "< #%zu 200 ok {\"n\":%u}", i + 1,
+		    call + 1000);
+		return;
+	}
+	if (page)
+		turn_page(c, tools, sizeof tools);
+	else if (c->method == METHOD_TOOLS)
+		describe_tools(w, explore_is_open(w, call), c->generation,
+		    tools, sizeof tools);
 	explore_begin_late(w);
 	learn(w, call);
 	note_served(w, call);
-	note_call(w, c->last, FINAL);
+	note_call(w, c->last, page ? PAGED : FINAL);
 	w->telling = c->last + 1;
 	if (whole)
 		w->sends[i].ended = true;

@@ -35,6 +35,7 @@ enum {
 	DOUBT_MS = 60 * 1000,       /* no doubt lasts longer */
 	OPENS = 4,
 	TOOLS = 4,
+	PAGES = 4, /* of a list before the last one */
 	URIS = 4
 };
 
@@ -67,6 +68,7 @@ enum outcome {
 	RUNS,    /* no end yet: it may run */
 	UNSENT,  /* it certainly never left */
 	DENIED,  /* the same, and it never will */
+	PAGED,   /* a page of its list came, which is not the last */
 	REFUSED, /* by the door: it did not run */
 	UNREADY, /* the same, for the session is too new */
 	FAILED,  /* the tool's own error: it ran */
@@ -82,13 +84,14 @@ struct seen_call {
 	enum method method;
 	unsigned thing; /* the tool or the resource */
 	bool answered, cancelled;
-	bool asked;    /* the user, on its behalf */
-	bool repeated; /* sent again although it may have run */
-	bool unready;  /* sent again to a session that was too new */
-	bool ran;      /* perhaps, in an exchange before the latest */
-	bool accepted; /* 202 */
-	bool was_safe; /* at some time since it was sent */
-	bool result;   /* its answer was one */
+	bool asked;     /* the user, on its behalf */
+	bool repeated;  /* sent again although it may have run */
+	bool unready;   /* sent again to a session that was too new */
+	bool ran;       /* perhaps, in an exchange before the latest */
+	bool accepted;  /* 202 */
+	bool was_safe;  /* at some time since it was sent */
+	bool result;    /* its answer was one */
+	unsigned pages; /* that came */
 	unsigned sent;
 	size_t last;          /* its latest exchange, */
 	size_t posted;        /* and POST */

@@ -133,6 +133,9 @@ check_answer(struct world *w, const struct frame *f)
 		explore_breaks(w, "a second answer");
 	if (c->cancelled)
 		explore_breaks(w, "an answer to a cancelled call");
+	/* What stands on the pages that were not read is not known. */
+	if (json_get(f->result, "nextCursor").p != NULL)
+		memset(w->safe, 0, sizeof w->safe);
 	c->answered = true;
 	c->result = f->kind == FRAME_RESULT;
 	if (c->method == METHOD_INITIALIZE) {

@@ -517,7 +517,8 @@ int
 main(void)
 {
 	static const char *const files[] = { "opening", "start", "tools",
-		"loss", "calls", "listen", "ends", "recover", "signin" };
+		"loss", "calls", "listen", "lists", "ends", "recover",
+		"signin" };
 	Suite *suite = suite_create("session");
 	size_t i;
 
