@@ -198,8 +198,8 @@ BOUND(START_MS, 4, SEC, "initialize",
     "--start wait, nor after the end of stdin.")
 BOUND(SHORT_MS, 5, SEC,
     "the answer to a ping, with retries; a stream that stays open after its "
-    "answer; the rest after the end of stdin; a call's wait of which the client "
-    "hears nothing",
+    "answer; the rest after the end of stdin; an open call, before the client is "
+    "told what has changed; a call's wait of which the client hears nothing",
     "It is not waited for; the client is told.")
 BOUND(STEP_MS, 10, SEC,
     "the answer to initialized, to restored settings, to a subscription; the "

@@ -22,6 +22,7 @@ struct chain {
 	struct server *server;
 	struct stage stage; /* what the client may know of the others */
 	enum session_listening listening; /* what the client knows */
+	const struct frame *discovered;   /* the same */
 	/* What the filters want to be offered, and whether they may have events
 	 * for the others since their latest step. */
 	uint64_t client_wants, server_wants;
@@ -133,6 +134,7 @@ to_client(struct chain *c, struct event *e)
 	if (!client_step(c->client, e))
 		return false;
 	c->listening = c->stage.listening;
+	c->discovered = c->stage.discovered;
 	note_filters(c);
 	return true;
 }
@@ -297,7 +299,8 @@ next_action(struct chain *c, struct event *out)
 			if (passes_on(c, out))
 				return true;
 		} else if (!c->legacy &&
-		    session_listening(c->session) != c->listening) {
+		    (session_listening(c->session) != c->listening ||
+			server_discovered(c->server) != c->discovered)) {
 			follow(c, &listens);
 			to_client(c, &listens);
 		} else if (c->eof && !client_holds(c->client)) {

@@ -571,6 +571,8 @@ class Notifications(Base):
         missed."""
         s, p = self.start()
         first = s.listening()[0]
+        p.ask("tools/list")
+        s.tools.popitem()
         n = len(p.notes("notifications/tools/list_changed"))
         first.end(how)
         self.assertTrue(s.wait(lambda: len(s.listens) == 2, 10))

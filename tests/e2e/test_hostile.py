@@ -111,8 +111,8 @@ class Storms(support.Case):
               lambda m: request(next(ids), "tools/list"))
         self.assertLess(s.inits(), FEW_SESSIONS)
         p.answer(5)     # it may have lost its session twice
-        self.assertEqual(
-            p.count_messages("notifications/tools/list_changed"), 1)
+        self.assertLess(
+            p.count_messages("notifications/tools/list_changed"), 2)
         p.finish()
 
 

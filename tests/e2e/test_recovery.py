@@ -317,10 +317,14 @@ class Restore(Base):
 
     def test_list_changed_only_where_declared(self):
         s, p = self.start()
+        n = []
+        for name in ("tools", "resources"):
+            s.methods[name + "/list"] = lambda rx, tx, name=name: tx.result(
+                {name: [{"name": str(n.append(1) or len(n))}]})
+            p.ask(name + "/list")
         s.forget()
         self.works(s, p)
         p.server_message("notifications/resources/list_changed", 5)
-        self.settle(0.3)
         p.finish()
         self.assertEqual(sorted(m["method"] for m in p.messages
                                 if "method" in m),
@@ -1200,10 +1204,11 @@ class Memory(Base):
             self.assertIn("127.0.0.1", e["message"])
         else:
             self.good(m, 1)
-        p.server_message("notifications/tools/list_changed", 25)
         self.works(s, p)
         self.assertEqual(p.ask("tools/list")["result"], {"tools": TOOLS})
         p.finish()
+        self.assertEqual(
+            p.count_messages("notifications/tools/list_changed"), 0)
         self.assertEqual(s.inits(), 2)
         self.assertEqual(s.early, [])
         self.deleted(s, s.made)
@@ -1225,9 +1230,10 @@ class Memory(Base):
         self.assertEqual(p.answer("hello", 7), answer)
         self.within(time.monotonic() - begin, 7)
         p.send(INITIALIZED)
+        p.ask("tools/list")
+        s.methods["tools/list"] = lambda rx, tx: tx.result({"tools": []})
         self.works(s, p)
         p.server_message("notifications/tools/list_changed", 5)
-        self.settle(0.5)
         p.finish()
         self.assertEqual(s.inits(), 3)
         self.assertEqual(s.early, [])
@@ -1251,13 +1257,15 @@ class Memory(Base):
         p.finish(seconds=5)
 
     def test_comes_while_the_client_is_silent(self):
-        """The lists are told to be new without being asked."""
+        """It hears of a new list without asking."""
         s, answer = self.remember()
         s.down()
         p = self.splice(s)
         p.send(init("hello"), INITIALIZED)
         self.assertEqual(p.answer("hello", 8), answer)
+        self.assertEqual(p.ask("tools/list")["result"], {"tools": TOOLS})
         self.settle(2)
+        s.methods["tools/list"] = lambda rx, tx: tx.result({"tools": []})
         s.up()
         p.server_message("notifications/tools/list_changed", 15)
         self.assertEqual(s.inits(), 2)

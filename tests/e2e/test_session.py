@@ -315,13 +315,21 @@ class Renewal(support.Case):
         s, p = self.pair(server={"capabilities": {
             "tools": {"listChanged": True},
             "prompts": {"listChanged": True}}})
+        lists = {"tools": [{"name": "a"}], "prompts": [{"name": "b"}]}
+        for name in lists:
+            s.methods[name + "/list"] = lambda rx, tx, n=name: tx.result(
+                {n: lists[n]})
+            p.ask(name + "/list")
+        lists["tools"] = [{"name": "c"}]
         s.forget()
         p.tool()
         p.server_message("notifications/tools/list_changed", 5)
-        p.server_message("notifications/prompts/list_changed", 5)
+        p.tool()
         p.finish()
-        self.assertEqual(
-            p.count_messages("notifications/resources/list_changed"), 0)
+        self.assertEqual(len(s.seen("prompts/list")), 2)
+        for name in ("prompts", "resources"):
+            self.assertEqual(p.count_messages(
+                "notifications/%s/list_changed" % name), 0)
 
     def test_the_listen_stream_moves(self):
         s = self.mcp()

@@ -560,8 +560,6 @@ class Scenario(eraserver.Case):
         if "logging" in able:
             p.ask("logging/setLevel", {"level": "info"})
             restored.append("logging/setLevel")
-        if able.get("tools", {}).get("listChanged"):
-            told.append("notifications/tools/list_changed")
         s.listening()
         before = len(s.front.requests)
         s.restart()
@@ -572,6 +570,8 @@ class Scenario(eraserver.Case):
         for rpc in told:
             p.note(rpc)
         s.listening(before)
+        if able.get("tools", {}).get("listChanged"):
+            told.append("notifications/tools/list_changed")
         seen = [len(p.notes(rpc)) for rpc in told]
         raw.Other(s.ports[0]).call("touch", "t")
         for rpc, n in zip(told, seen):

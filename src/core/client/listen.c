@@ -459,11 +459,9 @@ bool
 client_fan_out(struct client *c, struct frame *f)
 {
 	bool updated = client_is(f, "notifications/resources/updated");
+	size_t i = era_family(f->method);
 	struct listen *l;
-	size_t i = 0;
 
-	while (i < ERA_FAMILIES && !client_is(f, era_families[i].changed))
-		i++;
 	if (!updated && i == ERA_FAMILIES)
 		return false;
 	if (f->text.n > BOUND_QUEUE_BYTES) {

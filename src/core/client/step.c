@@ -136,7 +136,7 @@ look(struct client *c)
 	if (c->opening == OPENING_DONE && now->initialized != NULL &&
 	    now->initialized != c->initialized)
 		client_learn(c, now->initialized);
-	if (now->listening == c->listening)
+	if (now->listening == c->listening && c->discovered == NULL)
 		return;
 	c->listening = now->listening;
 	if (c->discovered != NULL)

@@ -71,6 +71,17 @@ const struct era_family era_families[ERA_FAMILIES] = {
 	    "notifications/resources/list_changed" },
 };
 
+size_t
+era_family(struct span method)
+{
+	size_t i = 0;
+
+	while (i < ERA_FAMILIES &&
+	    !json_key_is(method, era_families[i].changed))
+		i++;
+	return i;
+}
+
 bool
 era_method_is(struct span method, const char *name)
 {

@@ -22,6 +22,8 @@ struct era_family {
 	const char *name, *wish, *changed;
 };
 extern const struct era_family era_families[ERA_FAMILIES];
+/* The index of the family whose list_changed this method is, or ERA_FAMILIES. */
+size_t era_family(struct span method);
 /* Log levels by severity. */
 extern const char *const era_levels[ERA_LEVELS];
 

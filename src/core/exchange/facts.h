@@ -79,7 +79,8 @@ struct facts {
 	bool other_revision;     /* set by core/server: the answer refuses the
 			      * revision of the session, and names another */
 	bool changed;   /* set by core/server: initialize found another protocol
-		       * than the one before */
+		       * than the one before; of a list_changed: it says
+		       * so itself, because nobody listened for a while */
 	int64_t out_at; /* when the last byte of the request was written, in the
 			 * time of the session's inputs (ms); 0: not known */
 	bool of_door;   /* set by the proxy: the challenge itself tells that no

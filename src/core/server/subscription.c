@@ -173,9 +173,12 @@ static void
 tell_change(struct server *s, struct server_order *o, const char *method,
     struct span uri)
 {
+	struct facts by_us = server_facts_stream;
+	struct server_order *to = o != NULL ? o : s->listens->get;
 	struct frame *m;
 	struct buf params;
 
+	by_us.changed = o == NULL;
 	buf_init(&params, 0);
 	if (uri.p != NULL) {
 		buf_adds(&params, "{\"uri\":");
@@ -191,8 +194,8 @@ tell_change(struct server *s, struct server_order *o, const char *method,
 	if (params.n > 0)
 		buf_addc(&params, '}');
 	m = msg_call(no_span, method, buf_span(&params));
-	if (o != NULL)
-		server_order_tell_message(s, o, &server_facts_stream, m);
+	if (to != NULL)
+		server_order_tell_message(s, to, &by_us, m);
 	else
 		server_tell_session(s, m);
 	frame_unref(m);

@@ -69,17 +69,6 @@ session_end_burst(struct session *s)
 	}
 }
 
-static bool
-is_change(const struct frame *f)
-{
-	size_t i;
-
-	for (i = 0; i < ERA_FAMILIES; i++)
-		if (json_key_is(f->method, era_families[i].changed))
-			return f->kind == FRAME_NOTIFICATION;
-	return false;
-}
-
 /* Keeps a list_changed for a moment, because some servers send one for each of
  * their tools, and hosts list anew for each. Whatever else is written ends the
  * burst, so that the order stays. */
@@ -120,7 +109,8 @@ session_pass(struct session *s, struct frame *f, const struct attempt *a)
 {
 	struct frame *related = a->call != NULL ? a->call->frame : NULL;
 
-	if (is_change(f)) {
+	if (f->kind == FRAME_NOTIFICATION &&
+	    era_family(f->method) < ERA_FAMILIES) {
 		keep_change(s, f, related);
 		return;
 	}
@@ -165,6 +155,8 @@ session_start(struct session *s, struct attempt *a)
 		alarm_note(&s->alarms, a->silent_at);
 	} else if (a->kind == ATTEMPT_RESTORE) {
 		session_abort_in(s, a, BOUND_SHORT_MS);
+	} else if (a->kind == ATTEMPT_LIST) {
+		session_abort_in(s, a, BOUND_LONG_MS);
 	} else if (a->kind == ATTEMPT_ONE_WAY &&
 	    a->body->kind == FRAME_NOTIFICATION) {
 		/* Answers get no limit here: one may be large and slow to
@@ -304,6 +296,17 @@ session_own_request(struct session *s, const char *method, struct span params)
 	return f;
 }
 
+struct frame *
+session_own_page(struct session *s, const char *method, struct span cursor)
+{
+	char *params = xasprintf("{%s%.*s}", cursor.n > 0 ? "\"cursor\":" : "",
+	    (int)cursor.n, cursor.p);
+	struct frame *f = session_own_request(s, method, span_of(params));
+
+	free(params);
+	return f;
+}
+
 struct attempt *
 session_own_attempt(struct session *s, enum attempt_kind kind,
     const char *method, struct span params, struct generation *g)
@@ -412,6 +415,7 @@ purpose(const struct session *s, const struct attempt *a)
 		[ATTEMPT_DOOR] = "witness",
 		[ATTEMPT_STRANGER] = "witness",
 		[ATTEMPT_MIRROR] = "headers",
+		[ATTEMPT_LIST] = "list",
 		[ATTEMPT_RESTORE] = "restore",
 		[ATTEMPT_DELETE] = "delete",
 	};
@@ -452,7 +456,8 @@ fill_order(struct session *s, struct order *out, const struct attempt *a)
 	out->why = purpose(s, a);
 	out->generation = a->generation->number;
 	if (k->wanted && out->verb == VERB_POST &&
-	    (a->kind == ATTEMPT_CALL || a->kind == ATTEMPT_MIRROR)) {
+	    (a->kind == ATTEMPT_CALL || a->kind == ATTEMPT_MIRROR ||
+		a->kind == ATTEMPT_LIST)) {
 		headers_free(&k->headers);
 		mirror_headers(k->mirror, a->body, false, &k->headers);
 		out->mirrored = &k->headers;
@@ -597,6 +602,8 @@ session_phase(struct session *s, enum phase phase, int64_t deadline)
 		    phases[s->phase].name, phases[phase].name);
 	s->phase = phase;
 	alarm_set(&s->alarms, ALARM_PHASE, deadline);
-	if (!phase_permits(s, PHASE_WORKS))
+	if (!phase_permits(s, PHASE_WORKS)) {
 		alarm_set(&s->alarms, ALARM_TELL, ALARM_NEVER);
+		alarm_set(&s->alarms, ALARM_SAY, ALARM_NEVER);
+	}
 }

@@ -22,7 +22,7 @@ session_call_state(struct session *s, struct call *c, enum call_state state)
 		s->in_flight_bytes += frame_size(c->frame);
 	}
 	c->state = state;
-	if (!is)
+	if (!is || state == CALL_REFUSED)
 		c->again_at = ALARM_NEVER;
 	if (state == CALL_REFUSED)
 		c->waits_since = s->now;
@@ -346,15 +346,23 @@ session_show(struct session *s, const struct frame *request,
     struct frame *answer)
 {
 	const struct tool_filter *filter = &s->config.filter;
+	const struct list_kind *kind = list_kind_of(request);
+	struct known_list *l;
 	struct frame *shown;
 
-	if (!tool_filter_is_on(filter) || answer->kind != FRAME_RESULT ||
-	    (is_early(s) && s->start.tool != NULL) ||
-	    !json_key_is(request->method, "tools/list"))
+	if (kind == NULL || answer->kind != FRAME_RESULT)
 		return frame_ref(answer);
-	shown = tool_filter_list(filter, answer);
-	if (filter->read_only)
+	shown = is_early(s) && s->start.tool != NULL ?
+	    frame_ref(answer) :
+	    tool_filter_list(filter, answer);
+	if (filter->read_only && kind == list_kinds)
 		tools_learn(s->shown, s->generation->number, request, shown);
+	if (list_begins(request)) {
+		l = &s->changes.lists[kind - list_kinds];
+		l->shown = true;
+		l->differs = false;
+		l->sum = list_sum(kind, shown->result);
+	}
 	return shown;
 }
 

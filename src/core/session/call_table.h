@@ -185,6 +185,8 @@ enum attempt_kind {
 			   * tells whether the server takes any id */
 	ATTEMPT_MIRROR,   /* tools/list or server/discover, whose answer helps
 			   * with -32020 */
+	ATTEMPT_LIST,     /* a list that the client has, read in a new
+			   * session */
 	ATTEMPT_RESTORE,  /* a setting that is restored in a new session */
 	ATTEMPT_DELETE
 };

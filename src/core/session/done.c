@@ -679,6 +679,9 @@ session_done(struct session *s, struct attempt *a, const struct facts *f)
 	case ATTEMPT_MIRROR:
 		session_mirror_done(s, a);
 		break;
+	case ATTEMPT_LIST:
+		session_list_done(s, a);
+		break;
 	case ATTEMPT_RESTORE:
 		if (!verdict_is_for_now(f->status) ||
 		    a->generation != s->generation || !retry_refused(s, a, f))

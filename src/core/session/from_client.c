@@ -74,7 +74,7 @@ end_former(struct session *s)
 			session_abort(s, a);
 	}
 	questions_free(&s->questions);
-	s->changes.tell_at = ALARM_NEVER;
+	session_forget_lists(s);
 	s->ping.ticket = 0;
 	s->balancer.flapping_until = 0;
 	session_spare_end(s);

@@ -263,10 +263,13 @@ is_stale_progress(struct session *s, struct attempt *a, const struct frame *m)
 static void
 server_notification(struct session *s, struct attempt *a, struct frame *m)
 {
+	size_t family = era_family(m->method);
 	struct frame *f;
 
-	if (json_key_is(m->method, "notifications/tools/list_changed"))
+	if (family == 0)
 		tools_changed(s->tools);
+	if (family < ERA_FAMILIES)
+		session_was_told(s, family);
 	if (s->config.max_result > 0 && m->text.n > s->config.max_result) {
 		session_log(s, LEVEL_WARN,
 		    "a notification of %zu bytes is too large for the client "
@@ -380,6 +383,8 @@ session_message(struct session *s, struct attempt *a, const struct facts *f,
 		return;
 	if (!answer && phase_permits(s, PHASE_FIRST) && !is_own_handshake(s)) {
 		session_keep_early(s, m);
+	} else if (a->kind == ATTEMPT_LISTEN && f->changed) {
+		session_tell_soon(s); /* it comes from core/server */
 	} else if (m->kind == FRAME_REQUEST) {
 		server_request(s, a, m);
 	} else if (m->kind == FRAME_NOTIFICATION) {
@@ -399,6 +404,8 @@ session_message(struct session *s, struct attempt *a, const struct facts *f,
 		session_witness_message(s, a, f, m);
 	} else if (a->kind == ATTEMPT_MIRROR) {
 		session_mirror_message(s, a, m);
+	} else if (a->kind == ATTEMPT_LIST) {
+		session_list_message(s, a, f, m);
 	} else if (a->kind == ATTEMPT_RESTORE && m->kind == FRAME_RESULT) {
 		session_restore_message(s, a);
 	} else if (m->kind == FRAME_ERROR) {

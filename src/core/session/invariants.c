@@ -212,6 +212,7 @@ check_alarms(const struct session *s)
 	assert(alarm_is_set(a, ALARM_LISTEN) ==
 	    (s->listen.state == LISTEN_WAITING));
 	assert(alarm_is_set(a, ALARM_BURST) == (s->changes.n_burst > 0));
+	assert(!alarm_is_set(a, ALARM_SAY) || phase_permits(s, PHASE_WORKS));
 	if (alarm_is_set(a, ALARM_TELL)) {
 		assert(phase_permits(s, PHASE_WORKS));
 		assert(a->at[ALARM_TELL] == s->changes.tell_at);

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/era/mirror.h"
 #include "core/exchange/refusal.h"
 
 /* The ruling for a message that answers this call. The call's own attempt tells
@@ -71,12 +70,7 @@ call_worked(struct session *s, struct call *c, struct generation *g,
 		return;
 	session_note_worked(c, g);
 	if (json_key_is(c->frame->method, "tools/list")) {
-		tools_learn(s->tools, g->number, c->frame, m);
-		if (s->mirrored.wanted)
-			frame_unref(mirror_learn(s->mirrored.mirror, m, NULL,
-			    NULL));
-		if (tools_list(s->tools).n > 0)
-			session_save_start(s);
+		session_learn_tools(s, g, c->frame, m);
 		return;
 	}
 	if (!settings_learn(&s->settings, c->frame))

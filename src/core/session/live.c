@@ -1,70 +1,12 @@
 /*
  * A session becomes live: the server gets initialized, a new session gets the
- * settings of the one before, and the client learns what may have changed.
+ * settings of the one before, and people learn what has changed.
  */
 #include "config.h"
 
 #include "core/session/parts.h"
 
 #include "base/codec.h"
-
-/* --- the client is told --- */
-
-static void
-tell(struct session *s, const char *method, struct span params)
-{
-	struct frame *f = msg_call(no_span, method, params);
-
-	session_write(s, f);
-	frame_unref(f);
-}
-
-static void
-tell_lists(struct session *s)
-{
-	size_t i;
-
-	for (i = 0; i < ERA_FAMILIES; i++)
-		if (s->changes.families[i])
-			tell(s, era_families[i].changed, no_span);
-}
-
-/* Tells the client that each subscribed resource may have changed, because
- * changes while there was no session were missed. */
-static void
-tell_resources(struct session *s)
-{
-	struct subscribed *sub;
-	struct buf params;
-	struct span uri;
-
-	for (sub = s->settings.list; sub != NULL; sub = sub->next) {
-		uri = json_get(sub->request->params, "uri");
-		buf_init(&params, 0);
-		buf_adds(&params, "{\"uri\":");
-		buf_addspan(&params, uri);
-		buf_addc(&params, '}');
-		tell(s, "notifications/resources/updated", buf_span(&params));
-		buf_free(&params);
-	}
-}
-
-void
-session_tell_changes(struct session *s)
-{
-	if (!phase_permits(s, PHASE_WORKS))
-		return;
-	alarm_set(&s->alarms, ALARM_TELL, s->changes.tell_at);
-	if (s->now < s->changes.tell_at)
-		return;
-	s->changes.quiet_until = s->now + BOUND_LONG_MS;
-	s->changes.tell_at = ALARM_NEVER;
-	alarm_set(&s->alarms, ALARM_TELL, ALARM_NEVER);
-	if (is_own_handshake(s))
-		return;
-	tell_lists(s);
-	tell_resources(s);
-}
 
 /* --- people are told --- */
 
@@ -173,16 +115,6 @@ session_begin_ready(struct session *s)
 	session_witness_again(s);
 }
 
-/* A client lists anew on each list_changed. The pause prevents a storm with a
- * server that loses its session over these requests. */
-static void
-tell_soon(struct session *s)
-{
-	s->changes.tell_at = s->now < s->changes.quiet_until ?
-	    s->changes.quiet_until :
-	    s->now;
-}
-
 /* Opens the gate: the server took initialized, or will not take it. */
 static void
 go_live(struct session *s)
@@ -194,10 +126,9 @@ go_live(struct session *s)
 		session_replay(s);
 	if (s->renewal.renewed) {
 		sum_up(s);
-		tell_soon(s);
+		session_tell_soon(s);
 	}
 	s->renewal.renewed = false;
-	session_tell_changes(s);
 	session_ping_due(s);
 }
 
@@ -324,9 +255,8 @@ session_restore_again(struct session *s, const struct generation *g)
 	    s->config.host);
 	for (sub = s->settings.list; sub != NULL; sub = sub->next)
 		sub->told = 0;
-	tell_soon(s);
-	if (!session_restore(s))
-		session_tell_changes(s);
+	session_tell_soon(s);
+	session_restore(s);
 }
 
 /* One request of the restoring is over: goes on with the next ones. */

@@ -10,8 +10,6 @@
 
 #include "core/session/parts.h"
 
-#include <stdlib.h>
-
 #include "core/era/mirror.h"
 #include "core/wire/protocol.h"
 
@@ -33,12 +31,7 @@ ask(struct session *s, struct frame *body)
 static void
 ask_tools(struct session *s, struct span cursor)
 {
-	char *params = xasprintf("{%s%.*s}", cursor.n > 0 ? "\"cursor\":" : "",
-	    (int)cursor.n, cursor.p);
-
-	ask(s, session_own_request(s, "tools/list", span_of(params)))
-	    ->list = true;
-	free(params);
+	ask(s, session_own_page(s, "tools/list", cursor))->list = true;
 }
 
 static void

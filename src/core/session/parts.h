@@ -126,6 +126,10 @@ struct attempt *session_again(struct session *s, struct attempt *a,
  * caller. */
 struct frame *session_own_request(struct session *s, const char *method,
     struct span params);
+/* The same, for a list (cursor.n 0), or for its page with this cursor (raw
+ * JSON). */
+struct frame *session_own_page(struct session *s, const char *method,
+    struct span cursor);
 /* Makes an attempt of such a request, not live yet. */
 struct attempt *session_own_attempt(struct session *s, enum attempt_kind kind,
     const char *method, struct span params, struct generation *g);
@@ -233,7 +237,8 @@ struct ruling session_ruling(const struct session *s, const struct attempt *a,
 /* The call waits for a witness no longer. */
 void session_end_doubt(struct call *c);
 /* Returns the server's answer to this request as the client may see it: a list
- * of tools is filtered. Owned by the caller. */
+ * of tools is filtered. Notes that the client has this list. Owned by the
+ * caller. */
 struct frame *session_show(struct session *s, const struct frame *request,
     struct frame *answer);
 /* Ends the call with this answer (borrowed), which gets the client's id. A call
@@ -693,6 +698,33 @@ struct frame *session_early_answer(struct session *s, struct frame *request);
 /* Answers those calls that wait and need no server. */
 void session_answer_early(struct session *s);
 
+/* --- lists.c --- */
+
+/* What the client has of the server's lists, and what it is told. */
+
+/* The server answered a tools/list by m, in the session of g. request is as for
+ * tools_learn. */
+void session_learn_tools(struct session *s, const struct generation *g,
+    const struct frame *request, struct frame *m);
+/* The client begins anew, and has no list. */
+void session_forget_lists(struct session *s);
+/* The client was told that the lists of this family have changed: what it has of
+ * them does not count until it asks again. */
+void session_was_told(struct session *s, size_t family);
+/* An answer came to an ATTEMPT_LIST. */
+void session_list_message(struct session *s, struct attempt *a,
+    const struct facts *f, struct frame *m);
+/* The exchange of an ATTEMPT_LIST is over. */
+void session_list_done(struct session *s, struct attempt *a);
+/* There is another session: it is to be found out which lists have changed, but
+ * not often, because some servers lose their session over these requests. The
+ * subscribed resources may have changed, too. */
+void session_tell_soon(struct session *s);
+/* Reads the lists that the client has, if that is due; sets ALARM_TELL
+ * otherwise. Tells the client what has changed, if no call is open, or ALARM_SAY
+ * is due. */
+void session_tell_changes(struct session *s);
+
 /* --- live.c --- */
 
 /* A session becomes live: initialized, the settings that are restored, and what
@@ -721,10 +753,6 @@ void session_restore_done(struct session *s, struct attempt *a,
     const struct facts *f);
 /* The restoring takes too long: goes on without the rest. */
 void session_restore_timeout(struct session *s);
-
-/* Tells the client that lists and resources may have changed, if that is due;
- * sets ALARM_TELL otherwise. */
-void session_tell_changes(struct session *s);
 
 /* --- open.c --- */
 

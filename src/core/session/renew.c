@@ -278,7 +278,7 @@ mind_silent(struct session *s)
 	}
 }
 
-/* Aborts the ping and the restoring of the session before: they are of no use
+/* Aborts the ping, the restoring and the lists of the session before: they are of no use
  * any more. A ping that waits to be sent again ends in the next tick, because
  * its end settles the calls that wait for it. */
 static void
@@ -290,7 +290,8 @@ end_own(struct session *s)
 		if (a->kind == ATTEMPT_PING && !a->live)
 			session_start_in(s, a, 0);
 		else if (a->kind == ATTEMPT_PING ||
-		    a->kind == ATTEMPT_RESTORE || a->control)
+		    a->kind == ATTEMPT_RESTORE || a->kind == ATTEMPT_LIST ||
+		    a->control)
 			session_abort(s, a);
 	}
 	s->ping.ticket = s->witness.ticket = 0;

@@ -11,7 +11,7 @@
  *   held, call, one_way              the life of one thing
  *   listen, renew, end, mirrored,
  *   replay, ping, witness, sign_in,
- *   waits, early, live, open         the parts
+ *   waits, early, lists, live, open  the parts
  *   judge                            what the answer to a call means
  *   from_client, from_server, done,
  *   time                             what comes in; they call parts, and never
@@ -46,9 +46,9 @@
  *   and no version until its initialize was answered.
  * - An alarm is set only in the state that it belongs to: ALARM_PHASE in a
  *   phase that has a lateness, ALARM_LAST while the last messages are waited
- *   for, ALARM_LISTEN while the listen stream waits, ALARM_TELL while live,
- *   ALARM_BURST while a list_changed is kept, and ALARM_WAITS while the client
- *   is to be told that a call waits.
+ *   for, ALARM_LISTEN while the listen stream waits, ALARM_TELL and
+ *   ALARM_SAY while live, ALARM_BURST while a list_changed is kept, and
+ *   ALARM_WAITS while the client is to be told that a call waits.
  * - The deadline is not later than anything that is due, and after a tick
  *   nothing is due before now. The silence of a call is an exception to both.
  */
@@ -137,7 +137,8 @@ enum session_alarm {
 			     * BOUND_SHORT_MS */
 	ALARM_EARLY_START, /* the client is answered without the server */
 	ALARM_RENEW,       /* a renewal begins that no call waits for */
-	ALARM_TELL,        /* the client is told what may have changed */
+	ALARM_TELL,        /* it is found out what has changed */
+	ALARM_SAY,         /* the client is told, though calls are open */
 	ALARM_BURST,       /* no list_changed has come for a moment */
 	ALARM_WAITS,       /* a client is told that its call waits */
 	ALARM_PING,        /* --ping-interval without traffic */
@@ -359,13 +360,27 @@ struct restoring {
 	size_t restored, refused; /* settings, since the renewal began */
 };
 
-/* live.c: what the client is told after a renewal. */
+/* lists.c: a list, as the client has it and as the server has it. */
+struct known_list {
+	bool shown;          /* the client has it, and was not told since that
+			      * it has changed */
+	bool differs;        /* the server has another one */
+	uint64_t sum;        /* of what the client has */
+	uint64_t reader;     /* the origin of the ATTEMPT_LIST under way; 0:
+			      * none */
+	struct pages *pages; /* that were read; or NULL */
+};
+
+/* lists.c: what the client is told after a renewal. */
 struct changes {
 	bool families[ERA_FAMILIES]; /* tools, prompts, resources: does the
 				      * server send list_changed? */
-	int64_t tell_at;     /* when the client is to be told; ALARM_TELL has
+	int64_t tell_at;     /* when the lists are to be read; ALARM_TELL has
 			      * the same time while the session is live */
-	int64_t quiet_until; /* the client is not told before this time */
+	int64_t quiet_until; /* they are not read before this time */
+	struct known_list lists[LIST_KINDS];
+	bool resources; /* the subscribed resources may have changed, and the
+			 * client has not been told */
 	/* act.c: the list_changed of the server that wait for ALARM_BURST */
 	struct change {
 		struct frame *frame;

@@ -59,6 +59,7 @@ session_free(struct session *s)
 		frame_unref(s->changes.burst[i].frame);
 		frame_unref(s->changes.burst[i].related);
 	}
+	session_forget_lists(s);
 	facts_free(s->renewal.setback);
 	settings_clear(&s->settings);
 	tools_free(s->tools);
@@ -324,6 +325,8 @@ session_step(struct session *s, const struct event *in)
 		break;
 	case INPUT_SIGNED_IN:
 		session_signed_in(s);
+		if (s->sign_in != NULL) /* perhaps somebody else */
+			session_tell_soon(s);
 		break;
 	default:
 		from_server(s, in);
@@ -337,6 +340,7 @@ session_step(struct session *s, const struct event *in)
 	if (s->handshake.opener != NULL)
 		deliver_early(s);
 	pump(s);
+	session_tell_changes(s);
 	if (has_eof(s) || !phase_permits(s, PHASE_WORKS))
 		opening_and_end(s, in->kind);
 	calls_reap(&s->calls);

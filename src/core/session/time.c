@@ -98,7 +98,8 @@ attempt_tick(struct session *s, struct attempt *a)
 		session_witness_done(s, a, &given_up);
 		return;
 	}
-	if (a->kind == ATTEMPT_RESTORE && a->generation != s->generation) {
+	if ((a->kind == ATTEMPT_RESTORE || a->kind == ATTEMPT_LIST) &&
+	    a->generation != s->generation) {
 		calls_attempt_drop(&s->calls, a);
 		return;
 	}

@@ -87,6 +87,7 @@ explore_initialize(struct world *w)
 	w->idle = w->from_cache = w->listen_refused = false;
 	w->n_questions = 0;
 	w->level = -1;
+	w->listed = false;
 	memset(w->subs, -1, sizeof w->subs);
 	memset(w->vague_subs, -1, sizeof w->vague_subs);
 	c->method = METHOD_INITIALIZE;

@@ -244,6 +244,11 @@ explore_check_order(struct world *w, size_t i, const struct frame *f)
 	}
 	if (kind == SEND_PING)
 		return; /* a witness goes beside initialized */
+	if (kind == SEND_LIST) {
+		if (!w->listed)
+			explore_breaks(w, "a list is read that nobody has");
+		w->reading = i + 1;
+	}
 	if (g->ordered)
 		check_ready_over(w, g);
 	if (kind == SEND_RESTORE || g->ordered)

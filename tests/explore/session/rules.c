@@ -70,6 +70,8 @@ kind_of(const struct event *a)
 		return SEND_OPEN;
 	if (!a->order->control)
 		return SEND_CALL;
+	if (strcmp(a->order->why, "list") == 0)
+		return SEND_LIST;
 	return span_is(f->method, "ping") || is_list(f) ? SEND_PING :
 							  SEND_RESTORE;
 }

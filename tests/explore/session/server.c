@@ -197,6 +197,24 @@ answer_restore(struct world *w, size_t i)
 }
 
 static void
+answer_list(struct world *w, size_t i)
+{
+	static const struct shape refusals[] = {
+		{ "200 err -32601 Method not found", FINAL, false },
+		{ "500", MAYBE, false },
+		{ "503", AWAY, false },
+		{ "429", LATER, false },
+		{ "cut", MAYBE, false },
+		{ "connect", UNSENT, false },
+	};
+
+	if (!explore_chance(w, w->climate->maybe))
+		explore_listed(w, i);
+	else
+		TELL_ONE_OF(w, i, refusals);
+}
+
+static void
 answer_delete(struct world *w, size_t i)
 {
 	static const struct shape answers[] = {
@@ -437,6 +455,7 @@ answer(struct world *w, size_t i)
 		return;
 	}
 	if (!w->sends[i].headed && w->sends[i].kind != SEND_PING &&
+	    w->sends[i].kind != SEND_LIST &&
 	    explore_chance(w, w->climate->user)) {
 		user_is_asked(w, i);
 		return;
@@ -468,6 +487,9 @@ answer(struct world *w, size_t i)
 		break;
 	case SEND_RESTORE:
 		answer_restore(w, i);
+		break;
+	case SEND_LIST:
+		answer_list(w, i);
 		break;
 	case SEND_DELETE:
 		answer_delete(w, i);
@@ -583,6 +605,8 @@ explore_answer_well(struct world *w)
 			explore_end(w, i, FINAL, "200");
 		else if (s->kind == SEND_PING)
 			answer_ping(w, i);
+		else if (s->kind == SEND_LIST)
+			explore_listed(w, i);
 		else if (s->kind == SEND_RESTORE)
 			explore_end(w, i, FINAL, "200 ok");
 		else

@@ -10,6 +10,8 @@
 
 #include <stdlib.h>
 
+#include "base/hash.h"
+
 /* --- outcomes --- */
 
 /* A reason to renew: a witness of the session of now was not answered, or
@@ -488,6 +490,23 @@ explore_result(struct world *w, size_t i, unsigned call, bool whole)
 	else
 		explore_input(w, "< #%zu msg ok=%.*s {\"n\":%u%s}", i + 1,
 		    (int)id.n, id.p, call + 1000, tools);
+}
+
+void
+explore_listed(struct world *w, size_t i)
+{
+	const struct seen_send *n = &w->sends[i];
+	bool wanted = n->generation == w->generation && w->reading == i + 1;
+	char tools[400], *text;
+	struct span list;
+
+	describe_tools(w, wanted, n->generation, tools, sizeof tools);
+	list = span_of(strchr(tools, '['));
+	if (wanted)
+		w->reads = hash_bytes(HASH_START, list.p, list.n);
+	text = xasprintf("200 ok {\"m\":1%s}", tools);
+	explore_end(w, i, FINAL, text);
+	free(text);
 }
 
 /* --- initialize --- */

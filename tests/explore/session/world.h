@@ -60,6 +60,7 @@ enum send_kind {
 	SEND_ANSWER,
 	SEND_PING, /* or a list that mcpsplice asks for */
 	SEND_RESTORE,
+	SEND_LIST, /* a list that the client has, in a new session */
 	SEND_DELETE
 };
 
@@ -247,7 +248,12 @@ struct world {
 	int vague_subs[URIS];  /* those refused later, perhaps after the time
 				* for that */
 	bool level_in_doubt;   /* it was refused after the time for that */
-	int64_t changed_at;    /* the client was told of new lists; -1 */
+	int64_t changed_at;    /* the client was told of new lists */
+	bool listed;           /* the client has a list of tools, and was told
+				* of no other, */
+	uint64_t has, reads;   /* by its hash; the same of the latest that
+				* mcpsplice read */
+	size_t reading;        /* its send, from 1 */
 	uint64_t input;
 	size_t telling; /* the send that is told something, from 1 */
 	bool told_call; /* and that is the latest of its call */
@@ -324,6 +330,8 @@ void explore_end(struct world *w, size_t i, enum outcome outcome,
 /* The result of this call, in a message on stream i or (whole) as an answer
  * of its own. */
 void explore_result(struct world *w, size_t i, unsigned call, bool whole);
+/* The list that mcpsplice asks for by send i. */
+void explore_listed(struct world *w, size_t i);
 /* A message on stream i: words of a loss for this call. */
 void explore_words(struct world *w, size_t i, unsigned call);
 /* An initialize failed, without an answer. */

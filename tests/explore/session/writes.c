@@ -11,9 +11,10 @@
 
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "core/wire/json.h"
 
-enum { TELL_MS = 30 * 1000 };
+enum { TELL_MS = 30 * 1000, SAY_MS = 5 * 1000 };
 
 /* --- answers --- */
 
@@ -114,6 +115,18 @@ explore_check_start(struct world *w)
 		explore_breaks(w, "initialize is answered too late");
 }
 
+/* The client has this list now. */
+static void
+note_list(struct world *w, const struct seen_call *c, const struct frame *f)
+{
+	struct span list = json_get(f->result, "tools");
+
+	if (c->method != METHOD_TOOLS)
+		return;
+	w->listed = true;
+	w->has = hash_bytes(HASH_START, list.p, list.n);
+}
+
 static void
 check_answer(struct world *w, const struct frame *f)
 {
@@ -144,6 +157,7 @@ check_answer(struct world *w, const struct frame *f)
 		w->idle = !c->result;
 	}
 	if (c->result) {
+		note_list(w, c, f);
 		check_result(w, c, f);
 	} else {
 		check_evidence(w, c, f);
@@ -360,6 +374,21 @@ check_progress(struct world *w, const struct frame *f)
 static void
 check_changed(struct world *w)
 {
+	const struct seen_send
+	    *n = &w->sends[w->reading > 0 ? w->reading - 1 : 0];
+
+	if (!w->listed)
+		explore_breaks(w,
+		    "the client is told of lists that it has not");
+	/* A server without tools is not asked. */
+	if (w->reading > 0 && n->generation == w->generation &&
+	    w->has == w->reads)
+		explore_breaks(w,
+		    "the client is told of lists that are the same");
+	if (w->reading > 0 && n->generation == w->generation &&
+	    explore_open_calls(w) > 0 && w->p->now < n->sent_at + SAY_MS)
+		explore_breaks(w, "the client is told while a call is open");
+	w->listed = false;
 	if (w->changed_at > 0 && w->p->now < w->changed_at + TELL_MS)
 		explore_breaks(w, "the client is told too often of new lists");
 	w->changed_at = w->p->now;
