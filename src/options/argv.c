@@ -70,6 +70,7 @@ add(struct argv_state *st, const struct option_row *row, char *value, bool off)
 	    string_copy(value), xstrdup("command line"),
 	    xasprintf("--%s", row->name));
 	s->off = off;
+	s->behind = st->url;
 	st->help = st->help || strcmp(row->name, "help") == 0;
 	if (value != NULL && option_table_secret(row, value, &secret)) {
 		memset(value + (secret.p - value), 'x', secret.n);

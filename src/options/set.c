@@ -437,17 +437,24 @@ apply_number(void *field, const struct option_setting *s, const char *value,
 }
 
 static int
-apply_choice(void *field, const struct option_setting *s, const char *value,
-    char **why)
+apply_choice(struct options *o, void *field, const struct option_setting *s,
+    const char *value, char **why)
 {
 	int i = option_parse_choice(s->row->arg, value);
+	bool transport = s->row->kind == OPTION_TRANSPORT;
 
-	if (i < 0 && s->row->kind == OPTION_TRANSPORT)
+	if (i < 0 && transport)
 		i = option_parse_choice(option_transport_words, value);
-	/* mcp-proxy's word */
-	if (i < 0 && s->row->kind == OPTION_TRANSPORT &&
-	    strcmp(value, "streamablehttp") == 0)
+	/* streamable-http, streamableHttp and so on: MCP's own name */
+	if (i < 0 && transport && strncasecmp(value, "streamable", 10) == 0)
 		i = TRANSPORT_HTTP;
+	/* mcp-remote ignores what it does not know, and people have that */
+	if (i < 0 && transport && s->behind) {
+		strings_add(&o->warnings,
+		    xasprintf("%s: \"%.60s\" is none of %s; auto is used",
+			s->label, value, s->row->arg));
+		i = TRANSPORT_AUTO;
+	}
 	if (i < 0) {
 		*why = xasprintf("%s: \"%s\" is none of %s", s->label, value,
 		    s->row->arg);
@@ -688,7 +695,7 @@ option_set_apply(struct options *o, const struct option_setting *s, char **why)
 	case OPTION_TRANSPORT:
 	case OPTION_AUTH:
 	case OPTION_LOG_FORMAT:
-		rc = apply_choice(field, s, effective(s), why);
+		rc = apply_choice(o, field, s, effective(s), why);
 		break;
 	case OPTION_SWITCH:
 		rc = apply_switch(field, s, why);

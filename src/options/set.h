@@ -34,6 +34,7 @@ struct option_setting {
 	char *from;    /* the origin, as in --show-config */
 	char *label;   /* the name for an error */
 	char *section; /* the URL pattern of its section, or NULL */
+	bool behind;   /* it stands behind the URL, as mcp-remote has it */
 };
 
 struct option_settings {

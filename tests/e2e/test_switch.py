@@ -72,6 +72,14 @@ ENTRIES = [
      {"url": "https://a.example/mcp", "transport": "http"}),
     (["--transport", "streamablehttp", "https://a.example/mcp"], {},
      {"transport": "http"}),
+    (["--transport", "streamable-http", "https://a.example/mcp"], {},
+     {"transport": "http"}),
+    (["https://a.example/mcp", "--transport", "streamableHttp"], {},
+     {"transport": "http"}),
+    (["https://a.example/mcp", "--transport", "Streamable_HTTP"], {},
+     {"transport": "http"}),
+    (["https://a.example/mcp", "--transport", "websocket"], {},
+     {"transport": "auto"}),
 ]
 
 
