@@ -20,21 +20,36 @@
 #define MAC "Library/Application Support/"
 #define CLINE "User/globalStorage/saoudrizwan.claude-dev/settings/"
 #define ROO "User/globalStorage/rooveterinaryinc.roo-cline/settings/"
+#define KILO "User/globalStorage/kilocode.kilo-code/settings/"
+/* An editor, and the hosts that are extensions of it. */
+#define EDITOR(name, folder)                                                   \
+	{ name, folder "User/mcp.json" },                                      \
+	    { name, folder "User/settings.json" },                             \
+	    { "Cline", folder CLINE "cline_mcp_settings.json" },               \
+	    { "Roo Code", folder ROO "mcp_settings.json" },                    \
+	{                                                                      \
+		"Kilo Code", folder KILO "mcp_settings.json"                   \
+	}
 
 const struct wrap_host wrap_hosts[] = {
 	{ "Claude Code", ".claude.json" },
 	{ "Claude Desktop", ".config/Claude/claude_desktop_config.json" },
 	{ "Claude Desktop", MAC "Claude/claude_desktop_config.json" },
 	{ "Cursor", ".cursor/mcp.json" },
-	{ "VS Code", ".config/Code/User/mcp.json" },
-	{ "VS Code", MAC "Code/User/mcp.json" },
-	{ "VS Code", ".config/Code/User/settings.json" },
-	{ "VS Code", MAC "Code/User/settings.json" },
-	{ "Cline", ".config/Code/" CLINE "cline_mcp_settings.json" },
-	{ "Cline", MAC "Code/" CLINE "cline_mcp_settings.json" },
+	EDITOR("VS Code", ".config/Code/"),
+	EDITOR("VS Code", MAC "Code/"),
+	EDITOR("VS Code", ".vscode-server/data/"),
+	EDITOR("VS Code Insiders", ".config/Code - Insiders/"),
+	EDITOR("VS Code Insiders", MAC "Code - Insiders/"),
+	EDITOR("VS Code Insiders", ".vscode-server-insiders/data/"),
 	{ "Cline CLI", ".cline/data/settings/cline_mcp_settings.json" },
-	{ "Roo Code", ".config/Code/" ROO "mcp_settings.json" },
-	{ "Roo Code", MAC "Code/" ROO "mcp_settings.json" },
+	{ "Kilo Code", ".kilocode/cli/global/settings/mcp_settings.json" },
+	{ "Kiro", ".kiro/settings/mcp.json" },
+	{ "Crush", ".config/crush/crush.json" },
+	{ "Factory", ".factory/mcp.json" },
+	{ "Antigravity", ".gemini/antigravity/mcp_config.json" },
+	{ "mcporter", ".mcporter/mcporter.json" },
+	{ "mcporter", ".mcporter/mcporter.jsonc" },
 	{ "Windsurf", ".codeium/windsurf/mcp_config.json" },
 	{ "Zed", ".config/zed/settings.json" },
 	{ "Gemini CLI", ".gemini/settings.json" },
@@ -44,9 +59,12 @@ const struct wrap_host wrap_hosts[] = {
 	{ "opencode", ".config/opencode/opencode.jsonc" },
 	{ "Amp", ".config/amp/settings.json" },
 	{ "LM Studio", ".lmstudio/mcp.json" },
-	{ "JetBrains Junie", ".junie/mcp/mcp.json" },
+	{ "Junie", ".junie/mcp/mcp.json" },
 	{ "Codex", ".codex/config.toml" },
+	{ "vibe", ".vibe/config.toml" },
 	{ "Continue", ".continue/config.yaml" },
+	{ "hermes", ".hermes/config.yaml" },
+	{ "fast-agent", "fastagent.config.yaml" },
 	{ "Goose", ".config/goose/config.yaml" },
 };
 
@@ -79,7 +97,10 @@ struct wrap {
 	const struct options *options;
 	char *self;
 	size_t files;   /* that were found */
+	bool undone;    /* the backup has nothing that the file does not have */
+	size_t now;     /* edits that the file to be restored would need */
 	size_t entries; /* that are changed, or would be */
+	bool by_hand;   /* there is something to do by hand */
 	bool failed;
 };
 
@@ -273,8 +294,9 @@ wrap_file(struct wrap *w, const char *path)
 	    is_utf16(buf_span(&f.text), &why)) {
 		fail(w, path, why);
 	} else if (wrap_hosts_format(path) == WRAP_BY_HAND) {
-		wrap_by_hand(&snippets, path, buf_span(&f.text), w->self,
-		    on_windows(path));
+		if (wrap_by_hand(&snippets, path, buf_span(&f.text), w->self,
+			on_windows(path)))
+			w->by_hand = true;
 		if (snippets.n > 0)
 			fputs(buf_str(&snippets), stdout);
 	} else {
@@ -284,10 +306,13 @@ wrap_file(struct wrap *w, const char *path)
 	user_file_free(&f);
 }
 
-/* Only what wrap could have read before is put back. */
+/* Only what wrap could have read before is put back. Each backup that wrap made
+ * had something to change; if the newest has nothing, and the file has, then a
+ * --restore has exchanged them already. */
 static int
 is_config(const char *path, struct span text, void *arg, char **why)
 {
+	struct wrap *w = arg;
 	struct wrap_plan p = { 0 };
 	int rc = -1;
 
@@ -296,23 +321,52 @@ is_config(const char *path, struct span text, void *arg, char **why)
 	else if (span_trim(text, " \t\r\n").n == 0)
 		*why = xstrdup("it is empty");
 	else
-		rc = make_plan(arg, &p, path, text, why);
+		rc = make_plan(w, &p, path, text, why);
+	w->undone = rc == 0 && w->now > 0 && p.n_edits == 0;
+	if (w->undone) {
+		*why = xstrdup("there is nothing to take back");
+		rc = -1;
+	}
 	wrap_plan_free(&p);
+	return rc;
+}
+
+/* Reads a file, and plans its changes if it is of a format that is changed. */
+static int
+read_plan(const struct wrap *w, const char *path, struct wrap_plan *p,
+    char **why)
+{
+	struct user_file f;
+	int rc = user_file_read(&f, path, BOUND_ALL_BYTES, why);
+
+	if (rc == 0 && wrap_hosts_format(path) != WRAP_BY_HAND)
+		rc = make_plan(w, p, path, buf_span(&f.text), why);
+	user_file_free(&f);
 	return rc;
 }
 
 static void
 restore_file(struct wrap *w, const char *path)
 {
+	struct wrap_plan p = { 0 };
 	char *why = NULL;
 
 	w->files++;
-	if (user_file_restore(path, BOUND_ALL_BYTES, is_config, w, &why) < 0)
-		fail(w, path, why);
-	else
+	(void)read_plan(w, path, &p, &why);
+	free(why);
+	why = NULL;
+	w->now = p.n_edits;
+	w->undone = false;
+	if (user_file_restore(path, BOUND_ALL_BYTES, is_config, w, &why) == 0)
 		printf("%s: is as it was before; the backup has what it was "
 		       "until now\n",
 		    path);
+	else if (w->undone)
+		printf("%s: there is nothing to take back\n", path);
+	else
+		fail(w, path, xstrdup(why));
+	free(why);
+	wrap_plan_free(&p);
 }
 
 /* Tells how many entries of a host's file could be changed. */
@@ -320,23 +374,19 @@ static void
 list_file(struct wrap *w, const char *host, const char *path)
 {
 	struct wrap_plan p = { 0 };
-	struct user_file f;
 	char *why = NULL;
 
 	w->files++;
-	if (user_file_read(&f, path, BOUND_ALL_BYTES, &why) < 0)
+	if (read_plan(w, path, &p, &why) < 0)
 		fail(w, path, why);
 	else if (wrap_hosts_format(path) == WRAP_BY_HAND)
 		printf("%-16s %s: by hand\n", host, path);
-	else if (make_plan(w, &p, path, buf_span(&f.text), &why) < 0)
-		fail(w, path, why);
 	else if (p.notes.n == 0)
 		printf("%-16s %s: %zu to change\n", host, path, p.n_places);
 	else
 		printf("%-16s %s: %zu to change, %zu left alone\n", host, path,
 		    p.n_places, p.notes.n);
 	wrap_plan_free(&p);
-	user_file_free(&f);
 }
 
 /* --- all files --- */
@@ -350,14 +400,36 @@ has_backup(const char *path)
 	return name != NULL;
 }
 
-static void
-each_host(struct wrap *w, const char *home)
+/* Does the name of a host begin with this word, whatever the case of letters,
+ * and the marks between them? */
+static bool
+is_named(const char *name, const char *word)
+{
+	for (; *word != '\0'; word++) {
+		if (!isalnum((unsigned char)*word))
+			continue;
+		name += strspn(name, " -");
+		if (tolower((unsigned char)*name++) !=
+		    tolower((unsigned char)*word))
+			return false;
+	}
+	return true;
+}
+
+/* Takes the files of all hosts, or of those that this word names. Returns whether
+ * there is such a host. */
+static bool
+each_host(struct wrap *w, const char *home, const char *word)
 {
 	const struct options *o = w->options;
+	bool any = false;
 	char *path;
 	size_t i;
 
 	for (i = 0; i < wrap_hosts_n; i++) {
+		if (word != NULL && !is_named(wrap_hosts[i].name, word))
+			continue;
+		any = true;
 		path = xasprintf("%s/%s", home, wrap_hosts[i].path);
 		if (access(path, F_OK) < 0)
 			;
@@ -369,19 +441,28 @@ each_host(struct wrap *w, const char *home)
 			restore_file(w, path);
 		free(path);
 	}
+	return any;
 }
 
+/* Takes what the user names: a file, or a host. */
 static void
-each_file(struct wrap *w)
+each_operand(struct wrap *w, const char *home)
 {
 	const struct options *o = w->options;
+	const char *word;
 	size_t i;
 
-	for (i = 0; i < o->operands.n; i++)
+	for (i = 0; i < o->operands.n; i++) {
+		word = o->operands.list[i];
+		if (access(word, F_OK) < 0 && home != NULL &&
+		    isalnum((unsigned char)word[0]) &&
+		    strpbrk(word, "/.") == NULL && each_host(w, home, word))
+			continue;
 		if (o->wrap_restore)
-			restore_file(w, o->operands.list[i]);
+			restore_file(w, word);
 		else
-			wrap_file(w, o->operands.list[i]);
+			wrap_file(w, word);
+	}
 }
 
 static void
@@ -396,9 +477,9 @@ conclude(const struct wrap *w)
 			"file.\n");
 	else if (o->wrap_list || o->wrap_restore)
 		return;
-	else if (w->entries == 0)
+	else if (w->entries == 0 && !w->by_hand)
 		printf("There is nothing to change.\n");
-	else if (!o->wrap_write)
+	else if (w->entries > 0 && !o->wrap_write)
 		printf("Nothing was changed. Add --write to do it.\n");
 }
 
@@ -408,15 +489,17 @@ command_wrap(const struct options *o, char **why)
 	struct wrap w = { .options = o };
 	const char *home = getenv("HOME");
 
+	if (home != NULL && home[0] != '/')
+		home = NULL;
 	w.self = own_path(o->argv[0]);
 	if (w.self == NULL || !is_program(w.self)) {
 		*why = xstrdup("the path of this program cannot be found; "
 			       "start it by its full path");
 	} else if (o->operands.n > 0) {
-		each_file(&w);
+		each_operand(&w, home);
 		conclude(&w);
-	} else if (home != NULL && home[0] == '/') {
-		each_host(&w, home);
+	} else if (home != NULL) {
+		each_host(&w, home, NULL);
 		conclude(&w);
 	} else {
 		*why = xstrdup("HOME is not set: set it to your folder, or "

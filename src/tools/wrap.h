@@ -18,14 +18,16 @@ struct wrap_edit {
 	char *text;
 };
 
-/* An entry that is changed: its name and its place before and after. */
+/* An entry that is changed: its name and its place before. */
 struct wrap_place {
 	char *name;
 	size_t from, to;
+	unsigned known; /* how many of the names that lead to a member do not
+			 * stand there: that of all servers, that of this one */
 };
 
 struct wrap_plan {
-	bool toml;
+	bool toml, yaml;
 	bool windows; /* the host runs on Windows: wsl.exe starts mcpsplice */
 	struct wrap_edit *edits; /* they do not overlap; in any order until
 				  * wrap_plan_apply */
@@ -40,13 +42,16 @@ struct wrap_plan {
 void wrap_plan_edit(struct wrap_plan *p, size_t from, size_t to, char *text);
 /* Adds an entry that has edits. */
 void wrap_plan_place(struct wrap_plan *p, struct span name, size_t from,
-    size_t to);
+    size_t to, unsigned known);
 /* Returns -1 with *why if the file has too many entries. */
 int wrap_plan_count(const struct wrap_plan *p, char **why);
 /* Adds the note that the entry is left alone; takes over why. */
 void wrap_plan_leave(struct wrap_plan *p, struct span name, char *why);
 /* Appends the text with all edits done. */
 void wrap_plan_apply(struct wrap_plan *p, struct span text, struct buf *out);
+/* Returns where a place of the old text, which no edit covers, is in the new one
+ * of wrap_plan_apply. */
+size_t wrap_plan_moved(const struct wrap_plan *p, size_t at);
 /* Appends a diff, with secrets as "(set)". changed is what wrap_plan_apply made
  * of text. */
 void wrap_plan_diff(struct wrap_plan *p, const char *path, struct span text,
@@ -58,13 +63,14 @@ void wrap_plan_line(struct span text, size_t at, size_t *line, size_t *column);
 
 /* --- what is shown --- */
 
-/* Appends entries of a file, without the values that may be secrets. */
-void wrap_mask(struct buf *out, struct span text, bool toml);
-/* Appends a line "Name: value" without its value, unless that is the name of a
- * variable. */
-void wrap_mask_header(struct buf *out, struct span line);
+/* Appends an entry of a file, without the values that may be secrets. known: as
+ * in wrap_place. */
+void wrap_mask(struct buf *out, struct span text, bool toml, unsigned known);
 
 /* --- parts of JSON and TOML --- */
+
+/* Is the name one of these, which have a blank between them? */
+bool wrap_among(const char *names, struct span name);
 
 /* Decodes a string of one line, owned by the caller; NULL: it is none, has a
  * NUL, or an escape that is not JSON's. */
@@ -79,15 +85,15 @@ size_t wrap_comment_end(struct span text, size_t at);
 
 /* Plan the changes of text, with self as the path of mcpsplice. Each returns 0,
  * or -1 with *why, owned by the caller, if text is broken. JSON may have
- * comments; of TOML, the entries are [mcp_servers.NAME], of Codex. */
+ * comments; of TOML, the entries are those of mcp_servers, of Codex and vibe. */
 int wrap_json(struct wrap_plan *p, struct span text, const char *self,
     char **why);
 int wrap_toml(struct wrap_plan *p, struct span text, const char *self,
     char **why);
 /* Appends, for each place of text that speaks of a server with a URL, its line
  * and an entry for mcpsplice in the form of this host. windows: it runs there.
- */
-void wrap_by_hand(struct buf *out, const char *path, struct span text,
+ * Returns whether there is such a place. */
+bool wrap_by_hand(struct buf *out, const char *path, struct span text,
     const char *self, bool windows);
 
 /* --- wrap.c --- */
@@ -110,53 +116,42 @@ bool wrap_hosts_windows(const char *path, bool in_wsl);
 
 /* --- wrap_words.c --- */
 
-/* What an entry of mcpsplice has to have. Begin with zeros. */
+/* What an entry of mcpsplice has to have. Begin with zeros and env. */
 struct wrap_start {
-	struct strings words;   /* the command and its arguments */
-	size_t first;           /* the first argument of mcpsplice itself */
-	struct strings headers; /* what MCPSPLICE_HEADER has to be */
-	struct buf wslenv;      /* what WSLENV has to be, because wsl.exe hands
-				 * on those variables only; empty: nothing */
+	struct strings words;     /* the command and its arguments */
+	size_t first;             /* the first argument of mcpsplice itself */
+	struct strings headers;   /* what MCPSPLICE_HEADER has to be */
+	struct strings variables; /* those to be set, names and values in
+				   * turn; wrap_start_check adds that of
+				   * headers and, as wsl.exe hands on what it
+				   * names only, WSLENV */
+	struct strings env;       /* the names of those that it has now */
 };
 
 /* Reads the command line of this entry. Returns whether s is now what it shall
  * be; else it is some other server, or mcpsplice already, or the plan notes why
- * it cannot be changed. self: the path of mcpsplice. variable: the environment
- * of the entry sets API_ACCESS_TOKEN, which mcp-proxy sends. Free s in all
- * cases. */
+ * it cannot be changed. self: the path of mcpsplice. Free s in all cases. */
 bool wrap_words_read(struct wrap_start *s, struct wrap_plan *plan,
-    struct span name, const struct strings *words, const char *self,
-    bool variable);
-
+    struct span name, const struct strings *words, const char *self);
 /* Begins the start of mcpsplice for an entry with this URL. */
 void wrap_start_url(struct wrap_start *s, const char *url, const char *self,
     bool windows);
 /* Adds a header, unless mcpsplice sends its own. What it holds may be a secret,
- * and other users can read arguments, so it goes into a variable if the entry
- * has no variables yet. The name of another variable stays in the arguments,
- * where hosts expect it. */
+ * and other users can read arguments, so it goes into a variable, but for
+ * in_words: the entry has variables, or the value is the name of one, which
+ * hosts expect there. A value with another placeholder goes through a variable
+ * of its own, where the host replaces it. */
 void wrap_start_header(struct wrap_start *s, const char *name,
-    const char *value, bool has_env);
-/* Returns why mcpsplice would refuse it, owned by the caller, or NULL if all is
- * well. Variables count as set. On Windows, sets wslenv. */
+    const char *value, bool in_words);
+/* Returns why mcpsplice would refuse it, or would obey what only it obeys, owned
+ * by the caller, or NULL if all is well. Variables count as set. */
 char *wrap_start_check(struct wrap_start *s, bool windows);
 void wrap_start_free(struct wrap_start *s);
 
-/* Appends the variables that s needs: the names in these quotes, what stands
- * between name and value, and commas. */
-void wrap_start_env(struct buf *out, const struct wrap_start *s,
-    const char *quote, const char *is);
-/* Appends a list of the words from this one on, in JSON, which TOML reads, too.
- * old is the raw list that it replaces, if there is one: if its first word
- * stood in a line of its own, all do. */
+/* Appends a list of the words from this one on, in JSON, which TOML and YAML
+ * read, too. old is the raw list that it replaces, if there is one: if its first
+ * word stood in a line of its own, all do. */
 void wrap_list(struct buf *out, struct span old, const struct strings *words,
     size_t from);
-
-/* Why an entry is left alone that sets a variable of mcpsplice. */
-extern const char wrap_ours[];
-
-/* Returns why mcpsplice would not understand the dollar signs of this text, or
- * NULL: it knows ${NAME}. The text is not owned. */
-const char *wrap_words_dollars(struct span text);
 
 #endif

@@ -1,5 +1,9 @@
-/* Looks for words, line by line. Of YAML it knows which lines are one entry, and
- * the few members that have to stay. */
+/*
+ * What has to be changed by hand. YAML becomes JSON, line by line, so that its
+ * entries are found and changed as those of JSON, and each is printed whole. Of
+ * YAML it knows maps and lists, by indent or in brackets, and texts of one line;
+ * of others only that they are there. In other formats it looks for words.
+ */
 #include "config.h"
 
 #include "tools/wrap.h"
@@ -7,300 +11,403 @@
 #include <ctype.h>
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "base/codec.h"
-#include "core/wire/redact.h"
+#include "core/wire/json.h"
 
-/* The URL of an entry stands at most so many bytes behind its program. */
-#define NEAR 600
-
-/* Does this line speak of a server that mcpsplice could serve? */
-static bool
-speaks(struct span line)
-{
-	static const char *const programs[] = { "mcp-remote", "supergateway",
-		"mcp-proxy" };
-	struct span start = span_trim(line, " \t-\"");
-	size_t i;
-
-	if (start.n > 0 && start.p[0] == '#')
-		return false;
-	for (i = 0; i < sizeof programs / sizeof programs[0]; i++)
-		if (span_find(line, programs[i]) != NULL)
-			return true;
-	return start.n > 4 &&
-	    (memcmp(start.p, "url", 3) == 0 ||
-		memcmp(start.p, "uri", 3) == 0) &&
-	    span_find(line, "http") != NULL;
-}
-
-/* Returns the first URL of the text. */
-static struct span
-url_in(struct span text)
-{
-	const char *at = span_find(text, "http"), *end;
-
-	if (at == NULL)
-		return no_span;
-	for (end = at; end < text.p + text.n && (unsigned char)*end > ' ' &&
-	     strchr("\"',]<&", *end) == NULL;)
-		end++;
-	return (struct span){ at, (size_t)(end - at) };
-}
-
-struct entry {
-	size_t number; /* of the line that speaks of a server; 0: none */
-	bool list;     /* it is an item of a list, not a member */
-	struct span key, name, url, timeout;
-	struct buf headers; /* lines, without secrets */
-	size_t below;       /* the column of "headers:", or SIZE_MAX */
-	bool header;        /* the next word is one */
+struct yaml {
+	struct span text;
+	size_t at, line; /* the place, and the start of its line */
+	struct buf *out;
+	unsigned depth;
+	bool goose;
 };
 
-/* --- what an entry has --- */
+/* What Goose has another name for; the first holds its servers. */
+static const char *const names_of_goose[][2] = {
+	{ "extensions", "mcpServers" },
+	{ "cmd", "command" },
+	{ "envs", "env" },
+	{ "uri", "url" },
+};
+#define NAMES (sizeof names_of_goose / sizeof names_of_goose[0])
 
-static struct span
-unquoted(struct span text)
+/* --- YAML to JSON --- */
+
+static size_t
+line_end(const struct yaml *y)
 {
-	const char *comment;
+	const char *end = memchr(y->text.p + y->at, '\n', y->text.n - y->at);
 
-	text = span_trim(text, " \t\r");
-	if (text.n >= 2 && strchr("\"'", text.p[0]) != NULL &&
-	    text.p[text.n - 1] == text.p[0])
-		return (struct span){ text.p + 1, text.n - 2 };
-	comment = span_find(text, " #");
-	if (comment != NULL)
-		text.n = (size_t)(comment - text.p);
-	return text;
+	return end == NULL ? y->text.n : (size_t)(end - y->text.p);
 }
 
-/* Takes the next of several words with commas between them. */
-static struct span
-next_word(struct span *rest)
+/* Goes on to what comes next, maybe in another line: those stay the same lines.
+ * Returns its column, from 1; 0 at the end. */
+static size_t
+next_column(struct yaml *y)
 {
-	struct span all = *rest;
-	size_t end, at = 0;
+	const char *p = y->text.p;
 
-	while (at < all.n && all.p[at] != ',') {
-		end = strchr("\"'", all.p[at]) == NULL ?
-		    0 :
-		    wrap_string_end(all, at);
-		at = end > 0 ? end : at + 1;
+	while (y->at < y->text.n) {
+		if (p[y->at] == '\n') {
+			buf_addc(y->out, '\n');
+			y->line = ++y->at;
+		} else if ((p[y->at] == '#' &&
+			       (y->at == 0 || is_space(p[y->at - 1]))) ||
+		    (y->at == y->line && y->text.n - y->at > 2 &&
+			(p[y->at] == '%' || memcmp(p + y->at, "---", 3) == 0 ||
+			    memcmp(p + y->at, "...", 3) == 0))) {
+			y->at = line_end(y);
+		} else if (is_space(p[y->at])) {
+			y->at++;
+		} else {
+			return y->at - y->line + 1;
+		}
 	}
-	end = at + (at < all.n);
-	*rest = (struct span){ all.p + end, all.n - end };
-	return unquoted(span_trim((struct span){ all.p, at }, " \t\r[]{}"));
+	return 0;
 }
 
-static void
-add_header(struct entry *e, struct span line)
+/* Returns the end of the text here: behind its quotes, or before one of these
+ * bytes, a comment, or the end of the line. A colon has a blank behind it. */
+static size_t
+text_end(const struct yaml *y, const char *until)
 {
-	struct span name = unquoted(span_take(&line, ':'));
-	struct buf text;
+	struct span t = y->text;
+	size_t i = y->at, end = 0;
 
-	buf_init(&text, 0);
-	codec_visible(&text, name, SIZE_MAX);
-	buf_adds(&text, ": ");
-	codec_visible(&text, unquoted(line), SIZE_MAX);
-	buf_adds(&e->headers, e->headers.n > 0 ? "\n" : "");
-	wrap_mask_header(&e->headers, buf_span(&text));
-	buf_wipe(&text);
+	if (i < t.n && strchr("\"'", t.p[i]) != NULL)
+		end = wrap_string_end(t, i);
+	if (end > 0)
+		return end;
+	for (; i < t.n && t.p[i] != '\n'; i++)
+		if ((strchr(until, t.p[i]) != NULL &&
+			(t.p[i] != ':' || i + 1 == t.n ||
+			    is_space(t.p[i + 1]))) ||
+		    (is_space(t.p[i]) && i + 1 < t.n && t.p[i + 1] == '#'))
+			break;
+	return i;
 }
 
-static void
-take_word(struct entry *e, struct span word)
+/* Returns the end of the key that begins here; 0: there is none. */
+static size_t
+key_end(const struct yaml *y)
 {
-	if (e->header)
-		add_header(e, word);
-	else if (e->url.n == 0)
-		e->url = url_in(word);
-	e->header = !e->header && span_is(word, "--header");
+	size_t end = text_end(y, ":");
+
+	return end < y->text.n && y->text.p[end] == ':' ? end : 0;
 }
 
-/* Takes what stands at this column of a line. */
-static void
-take_text(struct entry *e, struct span text, size_t column)
+static bool
+is_item(const struct yaml *y)
 {
-	bool item = text.p[0] == '-';
-	struct span value, key;
+	return y->text.p[y->at] == '-' &&
+	    (y->at + 1 == y->text.n || is_space(y->text.p[y->at + 1]));
+}
 
-	text = span_trim((struct span){ text.p + item, text.n - item },
-	    " \t\r");
-	value = text;
-	key = unquoted(span_take(&value, ':'));
-	value = span_trim(value, " \t\r");
-	if (column > e->below) {
-		add_header(e, text);
-		return;
+/* Puts the text up to this place; a key is always a string. */
+static void
+put_text(struct yaml *y, size_t end, bool key)
+{
+	struct span raw = { y->text.p + y->at, end - y->at };
+	char *text = NULL;
+	size_t i;
+
+	raw = span_trim(raw, " \t\r");
+	y->at = end;
+	for (i = 0; key && i < NAMES; i++)
+		if ((i == 0 ? y->depth == 1 : y->goose) &&
+		    span_is(raw, names_of_goose[i][0])) {
+			raw = span_of(names_of_goose[i][1]);
+			y->goose = true;
+		}
+	if (raw.n > 0 && strchr("\"'", raw.p[0]) != NULL)
+		text = wrap_string(raw);
+	if (!key && text == NULL &&
+	    json_check(raw, 1, NULL, NULL, NULL) == JSON_OK)
+		buf_addspan(y->out, raw);
+	else
+		codec_json_string(y->out, text != NULL ? span_of(text) : raw);
+	buf_adds(y->out, key ? ": " : "");
+	string_wipe(&text);
+}
+
+/* Puts what stands between brackets. Returns false if they are not closed. */
+static bool
+put_brackets(struct yaml *y)
+{
+	const char *p = y->text.p;
+	bool list = p[y->at] == '[', first = true, ok = true;
+
+	if (++y->depth > BOUND_WRAP_DEPTH)
+		return false;
+	buf_addc(y->out, p[y->at++]);
+	while (ok && next_column(y) > 0 && strchr("]}", p[y->at]) == NULL) {
+		if (p[y->at] == ',') {
+			y->at++;
+			continue;
+		}
+		buf_adds(y->out, first ? "" : ", ");
+		first = false;
+		if (!list) {
+			put_text(y, text_end(y, ":,}"), true);
+			ok = next_column(y) > 0;
+			y->at += ok && p[y->at] == ':';
+			ok = next_column(y) > 0;
+		}
+		if (ok && strchr("[{", p[y->at]) != NULL)
+			ok = put_brackets(y);
+		else if (ok)
+			put_text(y, text_end(y, ",]}"), false);
 	}
-	e->below = span_is(key, "headers") && value.n == 0 ? column : SIZE_MAX;
-	if (span_is(key, "name"))
-		e->name = unquoted(value);
-	else if (span_is(key, "timeout"))
-		e->timeout = unquoted(value);
-	else if (span_is(key, "url") || span_is(key, "uri"))
-		e->url = url_in(value);
-	else if (span_is(key, "headers"))
-		while (value.n > 0)
-			add_header(e, next_word(&value));
-	else if (span_is(key, "args"))
-		while (value.n > 0)
-			take_word(e, next_word(&value));
-	else if (item)
-		take_word(e, unquoted(text));
+	buf_addc(y->out, list ? ']' : '}');
+	y->depth--;
+	return ok && y->at++ < y->text.n;
+}
+
+static bool put_value(struct yaml *y, size_t parent, bool of_key);
+
+/* Puts the members or the items that stand at this column. */
+static bool
+put_block(struct yaml *y, size_t column, bool list)
+{
+	size_t now = column, end = 0;
+	bool ok = ++y->depth <= BOUND_WRAP_DEPTH, first = true;
+
+	buf_addc(y->out, list ? '[' : '{');
+	for (; ok && now == column && is_item(y) == list &&
+	     (list || (end = key_end(y)) > 0);
+	     now = next_column(y)) {
+		buf_adds(y->out, first ? "" : ", ");
+		first = false;
+		if (!list)
+			put_text(y, end, true);
+		y->at++;
+		ok = put_value(y, column, !list);
+	}
+	buf_addc(y->out, list ? ']' : '}');
+	y->depth--;
+	return ok;
+}
+
+/* Puts what belongs to the key or the item at this column. */
+static bool
+put_value(struct yaml *y, size_t parent, bool of_key)
+{
+	size_t column = next_column(y);
+
+	while (column > parent && strchr("&!", y->text.p[y->at]) != NULL) {
+		while (y->at < y->text.n && !is_space(y->text.p[y->at]))
+			y->at++; /* behind an anchor, or a tag */
+		column = next_column(y);
+	}
+	if (column == 0 ||
+	    (column <= parent && !(of_key && column == parent && is_item(y)))) {
+		buf_adds(y->out, "null");
+		return true;
+	}
+	if (strchr("[{", y->text.p[y->at]) != NULL)
+		return put_brackets(y);
+	if (is_item(y) || key_end(y) > 0)
+		return put_block(y, column, is_item(y));
+	if (strchr("|>", y->text.p[y->at]) == NULL)
+		put_text(y, text_end(y, ""), false);
+	else
+		put_text(y, line_end(y), false);
+	while (next_column(y) > parent) /* a text goes on */
+		y->at = line_end(y);
+	return true;
 }
 
 /* --- what is printed --- */
 
-struct by_hand {
-	struct buf *out;
-	const char *path, *self;
-	bool windows, yaml, goose;
-};
-
-/* Adds a name or a number of the file, if it needs no quotes. */
-static void
-add_plain(struct buf *out, struct span text, const char *preset)
+/* Does it need no quotes in YAML? */
+static bool
+is_plain(struct span text)
 {
+	size_t i = 0;
+
+	while (i < text.n &&
+	    (isalnum((unsigned char)text.p[i]) ||
+		(i > 0 && strchr("_-. ", text.p[i]) != NULL)))
+		i++;
+	return i > 0 && i == text.n && !is_digit(text.p[0]) &&
+	    !wrap_among("n y no on off yes null true false", text);
+}
+
+/* Adds a string of JSON, maybe without its quotes, or another value. */
+static void
+add_plain(struct buf *out, struct span value)
+{
+	struct span part;
+
+	if (value.n > 2 && value.p[0] == '"' &&
+	    is_plain((struct span){ value.p + 1, value.n - 2 }))
+		value = (struct span){ value.p + 1, value.n - 2 };
+	while (value.n > 0) {
+		part = span_take(&value, '\n');
+		buf_adds(out, out->p[out->n - 1] == ',' ? " " : "");
+		codec_visible(out, part, SIZE_MAX);
+	}
+}
+
+/* Prints the member as a user may show it to others. */
+static void
+add_member(struct buf *out, bool goose, struct span key, struct span value)
+{
+	struct span whole = { key.p - 1, (size_t)(value.p - key.p) + 1 };
+	const char *name = NULL;
+	struct buf shown;
 	size_t i;
 
-	for (i = 0; i < text.n; i++)
-		if (!isalnum((unsigned char)text.p[i]) &&
-		    strchr("_-. ", text.p[i]) == NULL)
-			text.n = 0;
-	buf_addspan(out, text.n > 0 ? text : span_of(preset));
+	buf_init(&shown, 0);
+	for (i = 0; goose && i < NAMES; i++)
+		if (json_key_is(key, names_of_goose[i][1]))
+			name = names_of_goose[i][0];
+	wrap_mask(&shown, (struct span){ whole.p, whole.n + value.n }, false,
+	    2);
+	if (name != NULL)
+		buf_adds(out, name);
+	else
+		add_plain(out, (struct span){ key.p - 1, key.n + 2 });
+	buf_adds(out, ": ");
+	add_plain(out, (struct span){ shown.p + whole.n, shown.n - whole.n });
+	buf_addc(out, '\n');
+	buf_wipe(&shown);
 }
 
-/* Adds the command and its arguments, with these words in front of each and
- * behind them. */
+/* Prints an entry in its new form: a member of a map, or an item of a list. */
 static void
-add_command(const struct by_hand *b, const struct entry *e, const char *command,
-    const char *args, const char *end)
+add_entry(struct buf *out, bool goose, struct span entry)
 {
-	struct buf url, visible;
+	const char *lead = "  - ";
+	struct span key, value;
+	size_t at = 0, end;
 
-	buf_init(&url, 0);
-	buf_init(&visible, 0);
-	redact_path(&url, e->url.n > 0 ? e->url : span_of("URL"), "(set)");
-	codec_visible(&visible, buf_span(&url), SIZE_MAX);
-	buf_adds(b->out, command);
-	codec_json_string(b->out, span_of(b->windows ? "wsl.exe" : b->self));
-	buf_addf(b->out, "%s[", args);
-	if (b->windows) {
-		buf_adds(b->out, "\"--exec\", ");
-		codec_json_string(b->out, span_of(b->self));
-		buf_adds(b->out, ", ");
+	if (entry.p[0] != '{') {
+		end = wrap_string_end(entry, 0);
+		buf_adds(out, "  ");
+		add_plain(out, (struct span){ entry.p, end });
+		buf_adds(out, ":\n");
+		entry = (struct span){ entry.p + end + 1, entry.n - end - 1 };
+		entry = span_trim(entry, " \n");
+		lead = "    ";
 	}
-	codec_json_string(b->out, buf_span(&visible));
-	buf_addf(b->out, "]%s", end);
-	buf_free(&url);
-	buf_free(&visible);
-}
-
-static void
-add_entry(const struct by_hand *b, const struct entry *e)
-{
-	struct buf *out = b->out;
-	struct span name = e->name.n > 0 ? e->name : e->key;
-
-	buf_addf(out, "%s: line %zu has to be changed by hand, into:\n",
-	    b->path, e->number);
-	buf_adds(out, !b->yaml ? "  \"" : e->list ? "  - name: " : "  ");
-	add_plain(out, e->list ? name : e->key, "NAME");
-	if (!b->yaml) {
-		add_command(b, e,
-		    "\": { \"command\": ", ", \"args\": ", " }\n");
-		return;
-	}
-	if (b->goose) {
-		buf_adds(out, ":\n    type: stdio\n    name: ");
-		add_plain(out, name, "NAME");
-		buf_adds(out, "\n    enabled: true");
-	}
-	add_command(b, e,
-	    b->goose    ? "\n    cmd: " :
-		e->list ? "\n    command: " :
-			  ":\n    command: ",
-	    "\n    args: ", "\n");
-	if (e->headers.n > 0) {
-		buf_addf(out,
-		    "    %s: { MCPSPLICE_HEADER: ", b->goose ? "envs" : "env");
-		codec_json_string(out, buf_span(&e->headers));
-		buf_addf(out, "%s }\n",
-		    b->windows ? ", WSLENV: MCPSPLICE_HEADER" : "");
-	}
-	if (b->goose || e->timeout.n > 0) {
-		buf_adds(out, "    timeout: ");
-		add_plain(out, e->timeout, "300");
-		buf_adds(out, "\n");
+	while (json_next(entry, &at, &key, &value)) {
+		buf_adds(out, lead);
+		add_member(out, goose, key, value);
+		lead = "    ";
 	}
 }
 
-/* Prints the entry, if it is one of a server, and begins another one. */
-static void
-next_entry(const struct by_hand *b, struct entry *e, bool list, struct span key)
+/* Returns the name of a program that mcpsplice can replace, or NULL. */
+static const char *
+program_in(struct span text)
 {
-	if (e->number > 0)
-		add_entry(b, e);
-	buf_wipe(&e->headers);
-	*e = (struct entry){ .list = list, .key = key, .below = SIZE_MAX };
-	buf_init(&e->headers, 0);
+	static const char *const programs[] = { "mcp-remote", "supergateway",
+		"mcp-proxy", "mcp-stdio" };
+	const char *at = NULL;
+	size_t i;
+
+	for (i = 0; at == NULL && i < sizeof programs / sizeof programs[0]; i++)
+		at = span_find(text, programs[i]);
+	return at;
 }
 
-/* Does the line begin the servers of a file? */
+/* Prints the entries of this YAML. Returns false if it has none. */
 static bool
-begins_servers(struct span line)
+read_yaml(struct buf *out, const char *path, struct wrap_plan *p,
+    struct span text, const char *self)
 {
-	struct span key = span_take(&line, ':');
+	struct buf json, changed;
+	struct yaml y = { .text = text, .out = &json };
+	size_t i, line = 1, from;
+	struct span entry;
+	const char *at, *word;
+	char *why = NULL;
 
-	return span_trim(line, " \t\r").n == 0 &&
-	    (span_is(key, "extensions") || span_is(key, "mcpServers") ||
-		span_is(key, "servers"));
+	buf_init(&json, 0);
+	buf_init(&changed, 0);
+	if (memchr(text.p, '\0', text.n) == NULL && put_value(&y, 0, false) &&
+	    next_column(&y) == 0 &&
+	    wrap_json(p, buf_span(&json), self, &why) == 0)
+		wrap_plan_apply(p, buf_span(&json), &changed);
+	for (i = 0, at = json.p; changed.n > 0 && i < p->n_places; i++) {
+		from = p->places[i].from;
+		entry = (struct span){ json.p + from, p->places[i].to - from };
+		word = program_in(entry);
+		if (word == NULL)
+			word = span_find(entry, "://");
+		if (word < at) {
+			at = json.p;
+			line = 1;
+		}
+		for (; at < word; at++)
+			line += *at == '\n';
+		buf_addf(out, "%s: line %zu has to be changed by hand, into:\n",
+		    path, line);
+		from = wrap_plan_moved(p, from);
+		add_entry(out, y.goose,
+		    (struct span){ changed.p + from,
+			wrap_plan_moved(p, p->places[i].to) - from });
+	}
+	for (i = 0; i < p->notes.n; i++)
+		buf_addf(out, "%s: %s\n", path, p->notes.list[i]);
+	free(why);
+	buf_wipe(&json);
+	buf_wipe(&changed);
+	return p->n_places + p->notes.n > 0;
 }
 
-void
+/* --- other formats --- */
+
+/* Tells each line that speaks of a server what to do. */
+static bool
+read_lines(struct buf *out, const char *path, struct span text,
+    const char *self, bool windows)
+{
+	struct wrap_start s = { .first = 0 };
+	struct span rest = text, line, start;
+	bool found = false;
+	size_t number;
+
+	wrap_start_url(&s, "URL", self, windows);
+	for (number = 1; rest.n > 0; number++) {
+		line = span_take(&rest, '\n');
+		start = span_trim(line, " \t-\"");
+		if (start.n < 4 || start.p[0] == '#' ||
+		    (program_in(line) == NULL &&
+			(memcmp(start.p, "ur", 2) != 0 ||
+			    span_find(line, "http") == NULL)))
+			continue;
+		found = true;
+		buf_addf(out,
+		    "%s: line %zu has to be changed by hand, into:\n"
+		    "  \"command\": ",
+		    path, number);
+		codec_json_string(out, span_of(s.words.list[0]));
+		buf_adds(out, ", \"args\": ");
+		wrap_list(out, no_span, &s.words, 1);
+		buf_addc(out, '\n');
+	}
+	wrap_start_free(&s);
+	return found;
+}
+
+bool
 wrap_by_hand(struct buf *out, const char *path, struct span text,
     const char *self, bool windows)
 {
 	const char *dot = strrchr(path, '.');
-	struct by_hand b = { out, path, self, windows,
-		.yaml = dot != NULL && dot[1] == 'y' };
-	struct entry e = { .number = 0 };
-	struct span rest = text, line, near, from;
-	size_t number, column, top = 0, level = 0;
-	bool inside = false, item;
+	struct wrap_plan plan = { .yaml = true, .windows = windows };
+	bool found = dot != NULL && dot[1] == 'y' &&
+	    read_yaml(out, path, &plan, text, self);
 
-	b.goose = b.yaml && span_find(text, "extensions:") != NULL;
-	next_entry(&b, &e, true, no_span);
-	for (number = 1; rest.n > 0; number++) {
-		near = (struct span){ rest.p, rest.n < NEAR ? rest.n : NEAR };
-		line = span_take(&rest, '\n');
-		from = span_trim(line, " \t\r");
-		column = from.n > 0 ? (size_t)(from.p - line.p) : 0;
-		item = from.n > 0 && from.p[0] == '-';
-		if (from.n == 0 || from.p[0] == '#')
-			continue;
-		if (b.yaml && begins_servers(from)) {
-			inside = true;
-			top = column;
-			level = SIZE_MAX;
-			continue;
-		}
-		inside = inside && (column > top || (column == top && item));
-		if (!inside || column <= level) {
-			level = column;
-			next_entry(&b, &e, item || !inside,
-			    item || !inside ? no_span : span_take(&from, ':'));
-		}
-		if (e.number == 0 && speaks(line))
-			e.number = number;
-		if (inside && from.n > 0)
-			take_text(&e, from, column);
-		else if (!inside)
-			e.url = url_in(near);
-	}
-	next_entry(&b, &e, true, no_span);
+	wrap_plan_free(&plan);
+	if (!found)
+		found = read_lines(out, path, text, self, windows);
 	if (span_find(buf_span(out), "(set)") != NULL)
 		buf_adds(out,
 		    "Where it says (set), write what the file has.\n");
-	buf_free(&e.headers);
+	return found;
 }

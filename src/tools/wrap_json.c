@@ -108,7 +108,9 @@ struct member {
 /* An entry, and how it starts a server. */
 struct entry {
 	struct file *file;
-	struct member self; /* its name and its object */
+	struct member self; /* its name and its object; or an item of a list,
+			     * with the value of its "name" */
+	bool item;
 	struct span object; /* where its command and its environment stand */
 	struct member at;   /* the command, or the URL */
 	bool has_url;
@@ -165,34 +167,49 @@ separator(const struct file *f, size_t key)
 	return (struct span){ f->text.p + at, key - at };
 }
 
-/* Adds WSLENV to the environment. One that is there stays as it is. */
-static void
-add_wslenv(struct file *f, struct span env, const struct wrap_start *s)
-{
-	struct span key, value;
-	struct buf text;
-	size_t at = 0, to;
-
-	if (s->wslenv.n == 0 || json_kind(env) != '{' ||
-	    json_get(env, "WSLENV").p != NULL)
-		return;
-	buf_init(&text, 0);
-	wrap_start_env(&text, s, "\"", ": ");
-	if (json_next(env, &at, &key, &value)) {
-		to = start_of(f, key) - 1;
-		buf_adds(&text, ",");
-		buf_addspan(&text, separator(f, to));
-	} else {
-		to = start_of(f, env) + 1;
-	}
-	wrap_plan_edit(f->plan, to, to, buf_take(&text));
-}
-
 static void
 replace(struct file *f, struct span old, struct buf *text)
 {
 	wrap_plan_edit(f->plan, start_of(f, old), end_of(f, old),
 	    buf_take(text));
+}
+
+static void
+put_variables(struct buf *out, const struct wrap_start *s, const char *begin,
+    const char *end)
+{
+	size_t i;
+
+	buf_adds(out, begin);
+	for (i = 0; i + 1 < s->variables.n; i += 2) {
+		buf_addf(out, "%s\"%s\": ", i > 0 ? ", " : "",
+		    s->variables.list[i]);
+		codec_json_string(out, span_of(s->variables.list[i + 1]));
+	}
+	buf_adds(out, end);
+}
+
+/* Adds variables to the environment, which may be null. */
+static void
+add_variables(struct file *f, struct span env, const struct wrap_start *s)
+{
+	bool object = json_kind(env) == '{';
+	struct span key, value;
+	struct buf text;
+	size_t at = 0, to = start_of(f, env) + 1;
+
+	buf_init(&text, 0);
+	put_variables(&text, s, object ? "" : "{", object ? "" : "}");
+	if (!object) {
+		replace(f, env, &text);
+		return;
+	}
+	if (json_next(env, &at, &key, &value)) {
+		to = start_of(f, key) - 1;
+		buf_adds(&text, ",");
+		buf_addspan(&text, separator(f, to));
+	}
+	wrap_plan_edit(f->plan, to, to, buf_take(&text));
 }
 
 /* Appends a member behind another one that looks like this one. */
@@ -223,7 +240,7 @@ old_list(const struct entry *e)
 
 /* Makes the entry one of mcpsplice. */
 static void
-write_start(struct entry *e, const struct wrap_start *s)
+write_start(struct entry *e, struct wrap_start *s)
 {
 	struct file *f = e->file;
 	struct span old = e->at.value;
@@ -236,30 +253,29 @@ write_start(struct entry *e, const struct wrap_start *s)
 		old.n += (size_t)(e->at.value.p - old.p);
 		add_key(e, &text, "command");
 	}
-	if (e->one_list)
+	if (e->one_list) {
 		wrap_list(&text, old_list(e), &s->words, 0);
-	else
+	} else {
 		codec_json_string(&text, span_of(s->words.list[0]));
-	if (!e->one_list)
 		wrap_list(&args, old_list(e), &s->words, 1);
-	if (args.n > 0 && e->has_url) {
+	}
+	if (args.n > 0 && e->list.p == NULL) {
 		add_key(e, &text, "args");
 		buf_addspan(&text, buf_span(&args));
 	} else if (args.n > 0) {
 		replace(f, e->list, &args);
 	}
-	if (e->env.p != NULL) {
-		add_wslenv(f, e->env, s);
-	} else if (s->headers.n > 0 || s->wslenv.n > 0) {
+	if (s->variables.n > 0 && e->env.p != NULL) {
+		add_variables(f, e->env, s);
+	} else if (s->variables.n > 0) {
 		add_key(e, &text, e->one_list ? "environment" : "env");
-		buf_adds(&text, "{");
-		wrap_start_env(&text, s, "\"", ": ");
-		buf_adds(&text, "}");
+		put_variables(&text, s, "{", "}");
 	}
 	replace(f, old, &text);
 	buf_wipe(&args);
-	wrap_plan_place(f->plan, e->self.key, start_of(f, e->self.key) - 1,
-	    end_of(f, e->self.value));
+	wrap_plan_place(f->plan, e->self.key,
+	    e->item ? start_of(f, e->self.value) : start_of(f, e->self.key) - 1,
+	    end_of(f, e->self.value), 1);
 }
 
 /* --- a command line --- */
@@ -272,8 +288,9 @@ read_items(struct entry *e)
 	char *text;
 	size_t at = 0;
 
-	while (json_kind(e->list) == '[' &&
-	    json_next(e->list, &at, &key, &value)) {
+	if (e->list.p != NULL && json_kind(e->list) != '[')
+		return false;
+	while (json_next(e->list, &at, &key, &value)) {
 		text = wrap_string(value);
 		if (text == NULL)
 			return false;
@@ -282,28 +299,24 @@ read_items(struct entry *e)
 	return true;
 }
 
-/* Does its environment set variables of mcpsplice? */
-static bool
-sets_ours(const struct entry *e)
+/* Reads the names in its environment. One that is not understood may be any. */
+static void
+read_env(const struct entry *e, struct wrap_start *s)
 {
 	static const char *const names[] = { "env", "environment" };
-	static const char prefix[] = "MCPSPLICE_";
 	struct span env, key, value;
 	size_t i, at;
 	char *name;
-	bool sets = false;
 
 	for (i = 0; i < sizeof names / sizeof names[0]; i++) {
 		env = json_get(e->object, names[i]);
-		for (at = 0; !sets && json_next(env, &at, &key, &value);) {
+		for (at = 0; json_next(env, &at, &key, &value);) {
 			name = wrap_string((struct span){
 			    key.p - 1, key.n + 2 });
-			sets = name == NULL ||
-			    strncmp(name, prefix, strlen(prefix)) == 0;
-			free(name);
+			strings_add(&s->env,
+			    name != NULL ? name : xstrdup("MCPSPLICE_"));
 		}
 	}
-	return sets;
 }
 
 static void
@@ -317,13 +330,9 @@ command_line(struct entry *e, struct wrap_start *s)
 			return;
 		strings_add(&e->words, text);
 	}
-	if (!read_items(e) || e->words.n == 0 ||
-	    !wrap_words_read(s, e->file->plan, e->self.key, &e->words,
-		e->file->self, json_get(e->env, "API_ACCESS_TOKEN").p != NULL))
-		return;
-	if (sets_ours(e))
-		leave(e, xstrdup(wrap_ours));
-	else
+	if (read_items(e) && e->words.n > 0 &&
+	    wrap_words_read(s, e->file->plan, e->self.key, &e->words,
+		e->file->self))
 		write_start(e, s);
 }
 
@@ -362,74 +371,76 @@ remove_member(struct file *f, struct member m)
 static char *
 read_url(struct entry *e, struct span headers, struct wrap_start *s)
 {
+	const struct wrap_plan *p = e->file->plan;
 	struct span key, value;
-	const char *dollars;
 	char *name, *text = wrap_string(e->at.value), *why = NULL;
-	bool windows = e->file->plan->windows;
 	size_t at = 0;
 
-	if (text == NULL || strchr(text, '$') != NULL)
-		why = xstrdup(
-		    "its URL has a $, which mcpsplice does not replace");
+	if (text == NULL || strchr(text, '$') != NULL ||
+	    strstr(text, "{env:") != NULL)
+		why = xstrdup("its URL is not understood, or has a $, which "
+			      "mcpsplice does not replace");
 	else
-		wrap_start_url(s, text, e->file->self, windows);
+		wrap_start_url(s, text, e->file->self, p->windows);
 	string_wipe(&text);
+	text = wrap_string(json_get(e->self.value, "bearer_token_env_var"));
+	if (text != NULL) {
+		strings_add(&s->words, xstrdup("--bearer-env"));
+		strings_add(&s->words, text);
+	}
 	while (why == NULL && json_next(headers, &at, &key, &value)) {
 		name = wrap_string((struct span){ key.p - 1, key.n + 2 });
 		text = wrap_string(value);
-		dollars = text == NULL ? NULL :
-					 wrap_words_dollars(span_of(text));
 		if (name == NULL || text == NULL)
 			why = xstrdup("the value of a header is no text");
-		else if (dollars != NULL)
-			why = xasprintf("the header %s: %s", name, dollars);
 		else
-			wrap_start_header(s, name, text, e->env.p != NULL);
+			wrap_start_header(s, name, text,
+			    !p->yaml &&
+				(e->env.p != NULL ||
+				    strchr(text, '$') != NULL));
 		free(name);
 		string_wipe(&text);
 	}
-	return why != NULL ? why : wrap_start_check(s, windows);
+	return why != NULL ? why : wrap_start_check(s, p->windows);
 }
 
 /* Members that say what kind of server it is. */
-static const char *const kinds[] = { "type", "transport", "transportType" };
-
-static bool
-is_http(struct span value)
-{
-	static const char *const words[] = { "http", "sse", "remote",
-		"streamableHttp", "streamable-http", "streamable_http",
-		"streamablehttp" };
-	size_t i;
-
-	for (i = 0; i < sizeof words / sizeof words[0]; i++)
-		if (json_string_is(value, words[i]))
-			return true;
-	return false;
-}
+static const char kinds[] = "type transport transportType";
 
 /* Returns why the entry needs more than mcpsplice gets by its arguments, or
  * NULL. */
 static char *
 more_than_a_url(const struct entry *e)
 {
-	static const char *const others[] = { "oauth", "auth", "headersHelper",
-		"authProviderType", "requestInit", "requestOptions",
-		"eventSourceInit" };
-	struct span value;
-	size_t i;
+	static const char others[] =
+	    "oauth auth headersHelper authProviderType requestInit "
+	    "eventSourceInit bearerToken bearerTokenEnv auth_type "
+	    "authentication_token static_headers scopes oauth_resource "
+	    "api_key_env api_key_header api_key_format";
+	static const char http[] =
+	    "\"http\" \"sse\" \"remote\" \"streamableHttp\" "
+	    "\"streamable-http\" \"streamable_http\" \"streamablehttp\"";
+	struct span value, key, more, headers = no_span;
+	size_t at = 0;
 
-	for (i = 0; i < sizeof others / sizeof others[0]; i++)
-		if (json_get(e->self.value, others[i]).p != NULL)
-			return xasprintf("its %s cannot be carried over",
-			    others[i]);
-	for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-		value = json_get(e->self.value, kinds[i]);
-		if (value.p != NULL && !is_http(value))
-			return xasprintf("its \"%s\" is not known", kinds[i]);
+	while (json_next(e->self.value, &at, &key, &value)) {
+		if (wrap_among(others, key))
+			return xasprintf("its %.*s cannot be carried over",
+			    (int)key.n, key.p);
+		if (wrap_among(kinds, key) && !wrap_among(http, value))
+			return xasprintf("its \"%.*s\" is not known",
+			    (int)key.n, key.p);
 	}
-	value = json_get(e->self.value, "headers");
-	if (value.p != NULL && json_kind(value) != '{')
+	at = 0;
+	/* Continue has the headers, and more, in it */
+	value = json_get(e->self.value, "requestOptions");
+	if (json_next(value, &at, &key, &headers) &&
+	    (!json_key_is(key, "headers") ||
+		json_next(value, &at, &key, &more)))
+		return xstrdup("its requestOptions cannot be carried over");
+	if (headers.p == NULL)
+		headers = json_get(e->self.value, "headers");
+	if (headers.p != NULL && json_kind(headers) != '{')
 		return xstrdup("its headers are no list of names and values");
 	return NULL;
 }
@@ -437,37 +448,36 @@ more_than_a_url(const struct entry *e)
 static void
 edit_kinds(struct entry *e)
 {
-	struct buf text;
-	struct span value;
-	size_t i;
+	const char *kind = e->one_list ? "\"local\"" : "\"stdio\"";
+	struct span key, value;
+	size_t at = 0;
 
-	for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-		value = json_get(e->self.value, kinds[i]);
-		if (value.p == NULL)
-			continue;
-		buf_init(&text, 0);
-		buf_adds(&text, e->one_list ? "\"local\"" : "\"stdio\"");
-		replace(e->file, value, &text);
-	}
+	while (json_next(e->self.value, &at, &key, &value))
+		if (wrap_among(kinds, key))
+			wrap_plan_edit(e->file->plan, start_of(e->file, value),
+			    end_of(e->file, value), xstrdup(kind));
 }
 
 static void
 url_entry(struct entry *e, struct wrap_start *s)
 {
-	struct member headers = member(e->self.value, "headers");
+	struct member gone = member(e->self.value, "requestOptions");
+	struct span headers = json_get(gone.value, "headers");
 	char *why = more_than_a_url(e);
 
-	if (why == NULL && sets_ours(e))
-		why = xstrdup(wrap_ours);
+	if (gone.value.p == NULL) {
+		gone = member(e->self.value, "headers");
+		headers = gone.value;
+	}
 	if (why == NULL)
-		why = read_url(e, headers.value, s);
+		why = read_url(e, headers, s);
 	if (why != NULL) {
 		leave(e, why);
 		return;
 	}
 	write_start(e, s);
-	if (headers.value.p != NULL)
-		remove_member(e->file, headers);
+	if (gone.value.p != NULL)
+		remove_member(e->file, gone);
 	edit_kinds(e);
 }
 
@@ -475,18 +485,16 @@ url_entry(struct entry *e, struct wrap_start *s)
 static struct member
 find_url(struct span object, size_t *n)
 {
-	static const char *const names[] = { "url", "httpUrl", "serverUrl" };
 	struct member m, found = { no_span, no_span };
-	size_t i;
+	size_t at = 0;
 
 	*n = 0;
-	for (i = 0; i < sizeof names / sizeof names[0]; i++) {
-		m = member(object, names[i]);
-		if (json_kind(m.value) == '"') {
+	while (json_next(object, &at, &m.key, &m.value))
+		if (json_kind(m.value) == '"' &&
+		    wrap_among("url httpUrl serverUrl baseUrl", m.key)) {
 			found = m;
 			++*n;
 		}
-	}
 	return found;
 }
 
@@ -496,6 +504,7 @@ static void
 read_entry(struct file *f, struct span key, struct span value)
 {
 	struct entry e = { .file = f,
+		.item = key.p == NULL,
 		.self = { key, value },
 		.object = value,
 		.at = member(value, "command") };
@@ -503,6 +512,9 @@ read_entry(struct file *f, struct span key, struct span value)
 	size_t urls = 0;
 
 	f->plan->entries++;
+	key = json_get(value, "name");
+	if (e.item && json_kind(key) == '"')
+		e.self.key = (struct span){ key.p + 1, key.n - 2 };
 	if (json_kind(e.at.value) == '{') { /* Zed's older form */
 		e.object = e.at.value;
 		e.at = member(e.object, "path");
@@ -517,6 +529,7 @@ read_entry(struct file *f, struct span key, struct span value)
 		e.list = e.one_list ? e.at.value : json_get(e.object, "args");
 	}
 	e.env = json_get(e.object, e.one_list ? "environment" : "env");
+	read_env(&e, &s);
 	if (e.has_url)
 		url_entry(&e, &s);
 	else if (urls > 1)
@@ -538,7 +551,7 @@ walk(struct file *f, struct span object, const char *const *names)
 		walk(f, json_get(object, names[0]), names + 1);
 		return;
 	}
-	if (json_kind(object) != '{')
+	if (json_kind(object) != '{' && !f->plan->yaml)
 		return;
 	while (f->plan->entries <= BOUND_WRAP_ENTRIES &&
 	    json_next(object, &at, &key, &value))
@@ -572,6 +585,7 @@ wrap_json(struct wrap_plan *p, struct span text, const char *self, char **why)
 		{ "context_servers", NULL },             /* Zed */
 		{ "mcp", NULL },                         /* opencode */
 		{ "amp.mcpServers", NULL },
+		{ "mcp_servers", NULL }, /* hermes, LiteLLM */
 	};
 	struct file f = { .plan = p, .text = text, .self = self };
 	enum json_status status = JSON_OK;

@@ -19,8 +19,8 @@
 #define SET "(set)"
 #define DEEP (BOUND_WRAP_DEPTH + 2)
 
-enum view {
-	VIEW_FILE,    /* the names of TOML's tables */
+enum view {           /* the first three: as many names are known */
+	VIEW_FILE,    /* the name of all servers, in TOML */
 	VIEW_SERVERS, /* the names of entries */
 	VIEW_ENTRY,
 	VIEW_SHOWN,   /* but for secrets in URLs */
@@ -41,23 +41,24 @@ struct mask {
 	char *before[2]; /* the words in front, the nearest first */
 };
 
-/* Is the name one of these, with a blank around each? */
-static bool
-is_among(const char *names, const char *name)
+bool
+wrap_among(const char *names, struct span name)
 {
-	char *padded = xasprintf(" %s ", name);
-	bool is = strstr(names, padded) != NULL;
+	struct span rest = span_of(names);
 
-	free(padded);
-	return is;
+	while (rest.n > 0)
+		if (span_eq(span_take(&rest, ' '), name))
+			return true;
+	return false;
 }
 
 static enum view
 view_of(enum view view, const char *name)
 {
 	static const char shown[] =
-	    " type transport transportType name url httpUrl serverUrl cwd tools "
-	    "alwaysAllow env_vars env_http_headers bearer_token_env_var ";
+	    "type transport transportType name url httpUrl serverUrl baseUrl "
+	    "cwd tools alwaysAllow env_vars env_http_headers "
+	    "bearer_token_env_var";
 
 	if (view == VIEW_FILE)
 		return strcmp(name, "mcp_servers") == 0 ? VIEW_SERVERS :
@@ -70,11 +71,11 @@ view_of(enum view view, const char *name)
 		return VIEW_SHOWN;
 	if (view != VIEW_ENTRY)
 		return view;
-	if (is_among(" command args path ", name))
+	if (wrap_among("command args path", span_of(name)))
 		return VIEW_WORDS;
-	if (is_among(" env environment headers http_headers ", name))
+	if (wrap_among("env environment headers http_headers", span_of(name)))
 		return VIEW_SECRET;
-	return is_among(shown, name) ? VIEW_SHOWN : VIEW_UNKNOWN;
+	return wrap_among(shown, span_of(name)) ? VIEW_SHOWN : VIEW_UNKNOWN;
 }
 
 /* --- strings --- */
@@ -179,8 +180,10 @@ mask_text(struct buf *out, struct span text)
 		buf_adds(out, SET);
 }
 
-void
-wrap_mask_header(struct buf *out, struct span line)
+/* Appends a line "Name: value" without its value, unless that is the name of a
+ * variable. */
+static void
+mask_header(struct buf *out, struct span line)
 {
 	struct span value = line, name = span_take(&value, ':');
 
@@ -203,7 +206,7 @@ static void
 mask_headers(struct buf *out, struct span text)
 {
 	while (text.n > 0) {
-		wrap_mask_header(out, span_take(&text, '\n'));
+		mask_header(out, span_take(&text, '\n'));
 		buf_adds(out, text.n > 0 ? "\n" : "");
 	}
 }
@@ -216,6 +219,8 @@ option_of(struct span word)
 
 	if (span_is(word, "-H") || span_is(word, "--headers"))
 		return option_table_named("header");
+	if (span_is(word, "--bearer-token"))
+		return option_table_named("oauth2Bearer");
 	if (word.n < 3 || memcmp(word.p, "--", 2) != 0)
 		return NULL;
 	word = (struct span){ word.p + 2, word.n - 2 };
@@ -229,7 +234,7 @@ mask_value(struct buf *out, const struct option_row *row, const char *value)
 	struct span secret;
 
 	if (row != NULL && row->kind == OPTION_HEADER) {
-		wrap_mask_header(out, span_of(value));
+		mask_header(out, span_of(value));
 	} else if (row != NULL && (row->flags & OPTION_SECRET) != 0 &&
 	    value[0] != '@') {
 		mask_text(out, span_of(value));
@@ -237,6 +242,10 @@ mask_value(struct buf *out, const struct option_row *row, const char *value)
 		buf_add(out, value, (size_t)(secret.p - value));
 		buf_adds(out, SET);
 		buf_adds(out, secret.p + secret.n);
+	} else if (row == NULL && strstr(value, "://") != NULL &&
+	    strpbrk(value, " \t") != NULL) { /* a whole command line */
+		buf_add(out, value, strcspn(value, " \t"));
+		buf_adds(out, " " SET);
 	} else {
 		redact_path(out, span_of(value), SET);
 	}
@@ -420,11 +429,9 @@ token_end(struct span text, size_t at)
 }
 
 void
-wrap_mask(struct buf *out, struct span text, bool toml)
+wrap_mask(struct buf *out, struct span text, bool toml, unsigned known)
 {
-	struct mask m = { .out = out,
-		.toml = toml,
-		.view = toml ? VIEW_SECRET : VIEW_SERVERS };
+	struct mask m = { .out = out, .toml = toml, .view = (enum view)known };
 	struct span token;
 	size_t at, end;
 

@@ -26,11 +26,12 @@ visible(struct span name, size_t max)
 }
 
 void
-wrap_plan_place(struct wrap_plan *p, struct span name, size_t from, size_t to)
+wrap_plan_place(struct wrap_plan *p, struct span name, size_t from, size_t to,
+    unsigned known)
 {
 	p->places = xgrow(p->places, p->n_places, sizeof *p->places);
 	p->places[p->n_places++] = (struct wrap_place){ visible(name, 200),
-		from, to };
+		from, to, known };
 }
 
 int
@@ -83,10 +84,8 @@ wrap_plan_apply(struct wrap_plan *p, struct span text, struct buf *out)
 	buf_add(out, text.p + at, text.n - at);
 }
 
-/* Returns where a place of the old text, which no edit covers, is in the new
- * one. */
-static size_t
-moved(const struct wrap_plan *p, size_t at)
+size_t
+wrap_plan_moved(const struct wrap_plan *p, size_t at)
 {
 	size_t low = 0, high = p->n_edits, middle;
 
@@ -230,12 +229,13 @@ wrap_plan_diff(struct wrap_plan *p, const char *path, struct span text,
 		buf_reset(&old);
 		buf_reset(&new);
 		wrap_mask(&old,
-		    (struct span){ text.p + from, place->to - from }, p->toml);
-		begin = moved(p, from);
+		    (struct span){ text.p + from, place->to - from }, p->toml,
+		    place->known);
+		begin = wrap_plan_moved(p, from);
 		wrap_mask(&new,
-		    (struct span){
-			changed.p + begin, moved(p, place->to) - begin },
-		    p->toml);
+		    (struct span){ changed.p + begin,
+			wrap_plan_moved(p, place->to) - begin },
+		    p->toml, place->known);
 		add_difference(out, buf_span(&old), buf_span(&new));
 	}
 	buf_wipe(&old);

@@ -1,7 +1,10 @@
 /*
  * Reads TOML as a list of statements: a header of a table, or a key with a
- * value. Of values it knows strings, lists of strings and inline tables of
- * strings; any other is only stepped over.
+ * value. An inline table is a list of keys with values, too, so all forms become
+ * members with the names that lead to them: mcp_servers, the name of the entry,
+ * which is empty in [[mcp_servers]], and the names in it. What is needed of an
+ * entry becomes JSON, is changed as JSON is, and written back. Of values it knows
+ * strings and lists of strings; any other is only stepped over.
  */
 #include "config.h"
 
@@ -21,15 +24,28 @@ struct statement {
 	struct span value;
 };
 
+/* What an entry has: a value, or a table that holds some. */
+struct part {
+	struct span name, sub; /* NAME, or NAME.SUB */
+	struct statement at;   /* with its own value; p NULL: not understood */
+};
+
 struct server {
 	struct span name; /* raw */
-	size_t from, to;
-	struct statement command, args, url, token, headers, env_headers,
-	    env_vars;
-	bool variable;     /* its environment sets API_ACCESS_TOKEN */
-	bool ours;         /* or variables of mcpsplice */
-	bool has_env;      /* it has an environment at all */
-	struct span other; /* what is not carried over; p NULL: nothing */
+	size_t from, to;  /* what is shown */
+	unsigned known;   /* as in wrap_place */
+	bool inside;      /* it is an inline table */
+	struct part *parts;
+	size_t n;
+	bool gone;  /* it has what goes with a URL */
+	bool apart; /* what is needed stands in several places */
+};
+
+/* The names that lead to a member. */
+#define NAMES 5
+struct path {
+	struct span names[NAMES];
+	size_t n;
 };
 
 struct file {
@@ -38,6 +54,8 @@ struct file {
 	const char *self;
 	struct server *servers;
 	size_t n;
+	unsigned known; /* for new entries, as in wrap_place */
+	bool array;     /* [[mcp_servers]] began */
 };
 
 /* --- statements --- */
@@ -220,14 +238,15 @@ static bool
 next_item(struct span list, size_t *at, struct span *item)
 {
 	struct span in = inside(list);
-	size_t end;
+	size_t start, end;
 
 	*at = skip(in, *at);
 	if (*at < in.n && in.p[*at] == ',')
 		*at = skip(in, *at + 1);
 	if (*at >= in.n)
 		return false;
-	end = part_end(in, at, ",#");
+	start = *at;
+	end = part_end(in, &start, ",#");
 	if (end == 0)
 		return false;
 	*item = trimmed(in, *at, end);
@@ -236,6 +255,12 @@ next_item(struct span list, size_t *at, struct span *item)
 }
 
 /* --- what an entry is made of --- */
+
+static size_t
+start_of(const struct file *f, struct span part)
+{
+	return (size_t)(part.p - f->text.p);
+}
 
 /* Splits the next name off a path like a."b.c".d. */
 static bool
@@ -254,348 +279,465 @@ next_name(struct span *path, struct span *name)
 	return true;
 }
 
+static void
+push(struct path *path, struct span key)
+{
+	struct span name;
+
+	while (path->n < NAMES && next_name(&key, &name))
+		path->names[path->n++] = name;
+}
+
 static struct server *
-server_of(struct file *f, struct span name, const struct statement *at)
+add_server(struct file *f, struct span name, size_t from)
 {
 	struct server *s;
-	size_t i;
 
-	for (i = f->n; i > 0; i--) /* most often it is the last */
-		if (span_eq(f->servers[i - 1].name, name))
-			return &f->servers[i - 1];
 	f->servers = xgrow(f->servers, f->n, sizeof *f->servers);
 	s = &f->servers[f->n++];
 	f->plan->entries++;
-	*s = (struct server){ .name = name, .from = at->from, .to = at->to };
+	*s = (struct server){
+		.name = name, .from = from, .to = from, .known = f->known
+	};
 	return s;
 }
 
-/* Takes a variable of the environment. A name with an escape may be any. */
-static void
-take_variable(struct server *s, struct span name)
+static struct server *
+server_of(struct file *f, struct span name, size_t from)
 {
-	s->has_env = true;
-	s->variable = s->variable || span_is(bare(name), "API_ACCESS_TOKEN");
-	s->ours = s->ours || span_find(name, "MCPSPLICE_") != NULL ||
-	    span_find(name, "\\") != NULL;
+	size_t i;
+
+	for (i = f->n; i > 0; i--) /* most often it is the last */
+		if (f->array || span_eq(f->servers[i - 1].name, name))
+			return &f->servers[i - 1];
+	return add_server(f, name, from);
 }
 
-/* Takes the variables of a statement, which may be a.b = c or a = { b = c }.
- * names: how it goes on behind the name of the environment. */
-static void
-take_env(struct server *s, struct span names, struct span value)
-{
-	struct span item;
-	size_t at = 0, eq, from;
+/* The names of a token, and of headers, which go with the URL. */
+static const char
+    gone[] = "bearer_token_env_var http_headers headers env_http_headers";
+static const char of_headers[] = "http_headers headers env_http_headers";
+/* What else is read. */
+static const char
+    members[] = "command args url type transport bearer_token_env_var";
 
-	take_variable(s, names);
-	while (names.n == 0 && is_list(value, '{', '}') &&
-	    next_item(value, &at, &item)) {
+/* Takes a part of an entry. */
+static void
+take(const struct file *f, struct server *s, const struct path *path,
+    const struct statement *at)
+{
+	struct span name = path->names[2];
+	struct span sub = path->n > 3 ? path->names[3] : no_span;
+
+	s->parts = xgrow(s->parts, s->n, sizeof *s->parts);
+	s->parts[s->n++] = (struct part){ name, sub, *at };
+	if (s->name.n == 0 && span_is(name, "name"))
+		s->name = bare(at->value);
+	s->gone = s->gone || wrap_among(gone, name);
+	if (wrap_among(gone, name) || wrap_among(members, name))
+		s->apart = s->apart || s != &f->servers[f->n - 1];
+}
+
+/* Takes a statement, or a part of its inline table, to which these names
+ * lead. */
+static void
+walk(struct file *f, struct path path, const struct statement *at)
+{
+	bool table = is_list(at->value, '{', '}') && path.n < NAMES;
+	struct statement in = *at;
+	struct span item;
+	struct server *s = NULL;
+	size_t i = 0, eq, from;
+
+	if (path.n == 0 || !span_is(path.names[0], "mcp_servers") ||
+	    f->n > BOUND_WRAP_ENTRIES)
+		return;
+	if (path.n == 1 && is_list(at->value, '[', ']')) {
+		f->plan->entries++;
+		wrap_plan_leave(f->plan, path.names[0],
+		    xstrdup("its entries are items of one list; write each as "
+			    "a table [[mcp_servers]]"));
+	}
+	if (table || path.n > 4)
+		in.value = no_span;
+	if (path.n > 1 && (path.n > 2 || table || at->table))
+		s = server_of(f, path.names[1], at->from);
+	if (path.n > 2)
+		take(f, s, &path, &in);
+	if (path.n == 2 && table)
+		s->inside = true;
+	if (s != NULL && at->to > s->to && s == &f->servers[f->n - 1])
+		s->to = at->to;
+	while (table && next_item(at->value, &i, &item)) {
 		from = 0;
 		eq = part_end(item, &from, "=");
-		take_variable(s, trimmed(item, 0, eq));
+		in.key = trimmed(item, 0, eq);
+		in.value = eq == item.n ? no_span :
+					  trimmed(item, eq + 1, item.n);
+		if (path.n == 1) { /* the name of an entry */
+			in.from = start_of(f, item);
+			in.to = in.from + item.n;
+			f->known = 1;
+		}
+		struct path below = path;
+		push(&below, in.key);
+		walk(f, below, &in);
 	}
 }
 
-/* Takes a statement of an entry: below is the name of its table in it. */
-static void
-take(struct server *s, struct span below, const struct statement *at)
+/* Begins a table. Returns the names in front of those in it. */
+static struct path
+begin(struct file *f, const struct statement *s)
 {
-	static const char *const others[] = { "scopes", "oauth_resource",
-		"oauth", "auth", "http_headers", "env_http_headers" };
-	static const struct {
-		const char *name;
-		size_t at;
-	} members[] = {
-		{ "command", offsetof(struct server, command) },
-		{ "args", offsetof(struct server, args) },
-		{ "url", offsetof(struct server, url) },
-		{ "bearer_token_env_var", offsetof(struct server, token) },
-		{ "http_headers", offsetof(struct server, headers) },
-		{ "env_http_headers", offsetof(struct server, env_headers) },
-		{ "env_vars", offsetof(struct server, env_vars) },
-	};
-	struct span names = at->key, first = below;
-	size_t i;
+	struct path path = { .n = 0 };
+	bool array = is_list(s->key, '[', ']');
 
-	if (below.n == 0)
-		(void)next_name(&names, &first);
-	s->ours = s->ours || span_find(first, "\\") != NULL;
-	if (span_is(first, "env"))
-		take_env(s, names, at->value);
-	for (i = 0; i < sizeof others / sizeof others[0]; i++)
-		if ((below.n > 0 || names.n > 0) && span_is(first, others[i]))
-			s->other = first;
-	if (below.n > 0)
-		return;
-	s->to = at->to;
-	for (i = 0; i < sizeof members / sizeof members[0]; i++)
-		if (span_is(at->key, members[i].name)) {
-			*(struct statement *)((char *)s + members[i].at) = *at;
-			return;
-		}
-	for (i = 0; i < sizeof others / sizeof others[0]; i++)
-		if (span_is(at->key, others[i]))
-			s->other = at->key;
+	push(&path, array ? inside(s->key) : s->key);
+	f->known = path.n == 1 ? 1 : 0;
+	if (path.n == 0 || !span_is(path.names[0], "mcp_servers"))
+		return path;
+	if (array && path.n == 1) { /* its entries have no names */
+		f->known = 2;
+		f->array = true;
+		add_server(f, no_span, s->to);
+		path.names[path.n++] = no_span;
+	} else if (array || f->array) {
+		if (f->array)
+			f->servers[f->n - 1].apart = true;
+		path.n = 0;
+	}
+	if (!array)
+		walk(f, path, s);
+	return path;
 }
 
 static int
 collect(struct file *f, size_t *at)
 {
 	struct statement s;
-	struct span path = no_span, name = no_span, below = no_span;
-	bool inside = false;
+	struct path table = { .n = 0 }, path;
 	int rc = 0;
 
 	while (f->n <= BOUND_WRAP_ENTRIES && (rc = next(f->text, at, &s)) > 0) {
 		if (s.table) {
-			path = s.key;
-			inside = next_name(&path, &name) &&
-			    span_is(name, "mcp_servers") &&
-			    next_name(&path, &name);
-			below = no_span;
-			if (inside)
-				(void)next_name(&path, &below);
-			if (inside && below.n == 0)
-				server_of(f, name, &s)->to = s.to;
-		} else if (inside) {
-			take(server_of(f, name, &s), below, &s);
+			table = begin(f, &s);
+			continue;
 		}
+		path = table;
+		push(&path, s.key);
+		if (table.n == 0)
+			f->known = 0;
+		walk(f, path, &s);
 	}
 	return rc;
 }
 
-/* --- a command line --- */
+/* --- an entry as JSON --- */
 
-static size_t
-start_of(const struct file *f, struct span part)
+/* Returns the member with this name and a value, or NULL. */
+static const struct statement *
+find(const struct server *s, const char *name)
 {
-	return (size_t)(part.p - f->text.p);
-}
+	size_t i;
 
-static void
-leave(struct file *f, const struct server *s, char *why)
-{
-	wrap_plan_leave(f->plan, s->name, why);
-}
-
-/* wsl.exe hands on the variables only that WSLENV names. */
-static const char not_shared[] =
-    "it needs WSLENV in its environment, so that WSL gets its variables";
-
-static void
-place(struct file *f, const struct server *s)
-{
-	wrap_plan_place(f->plan, s->name, s->from, s->to);
-}
-
-static void
-replace(struct file *f, struct span old, struct buf *text)
-{
-	wrap_plan_edit(f->plan, start_of(f, old), start_of(f, old) + old.n,
-	    buf_take(text));
-}
-
-/* Reads the words; returns false if one is not understood. */
-static bool
-read_words(const struct server *s, struct strings *words)
-{
-	struct span item;
-	char *text = wrap_string(s->command.value);
-	size_t at = 0;
-
-	if (text == NULL)
-		return false;
-	strings_add(words, text);
-	if (s->args.value.p == NULL)
-		return true;
-	if (!is_list(s->args.value, '[', ']'))
-		return false;
-	while (next_item(s->args.value, &at, &item)) {
-		text = wrap_string(item);
-		if (text == NULL)
-			return false;
-		strings_add(words, text);
-	}
-	return true;
-}
-
-/* Makes the entry one of mcpsplice. */
-static void
-write_command(struct file *f, const struct server *s,
-    const struct wrap_start *start)
-{
-	struct buf text;
-
-	buf_init(&text, 0);
-	codec_json_string(&text, span_of(start->words.list[0]));
-	replace(f, s->command.value, &text);
-	wrap_list(&text, s->args.value, &start->words, 1);
-	replace(f, s->args.value, &text);
-	place(f, s);
-}
-
-static void
-command_line(struct file *f, const struct server *s)
-{
-	struct wrap_start start = { .first = 0 };
-	struct strings words = { 0 };
-
-	if (!read_words(s, &words)) {
-		leave(f, s,
-		    xstrdup("its command or args are written in a way that "
-			    "is not understood"));
-	} else if (wrap_words_read(&start, f->plan, s->name, &words, f->self,
-		       s->variable)) {
-		if (s->ours)
-			leave(f, s, xstrdup(wrap_ours));
-		else if (start.wslenv.n > 0)
-			leave(f, s, xstrdup(not_shared));
-		else
-			write_command(f, s, &start);
-	}
-	wrap_start_free(&start);
-	strings_free(&words);
-}
-
-/* --- an entry with a URL --- */
-
-/* Adds the headers of an inline table. names: its values are names of
- * variables, which are added there; else NULL. Returns why not, or NULL. */
-static char *
-add_headers(struct span table, bool has_env, struct wrap_start *start,
-    struct strings *names)
-{
-	struct span item;
-	size_t at = 0, eq, from;
-	char *name, *value;
-
-	if (table.p == NULL)
-		return NULL;
-	if (!is_list(table, '{', '}'))
-		return xstrdup("its headers are not understood");
-	while (next_item(table, &at, &item)) {
-		from = 0;
-		eq = part_end(item, &from, "=");
-		value = eq == 0 || eq == item.n ?
-		    NULL :
-		    wrap_string(trimmed(item, eq + 1, item.n));
-		if (value == NULL || strchr(value, '$') != NULL) {
-			string_wipe(&value);
-			return xstrdup("its headers are not understood, or "
-				       "have a dollar sign");
-		}
-		if (names != NULL) {
-			strings_add(names, value);
-			value = xasprintf("${%s}", value);
-		}
-		item = bare(trimmed(item, 0, eq));
-		name = xstrndup(item.p, item.n);
-		wrap_start_header(start, name, value, has_env);
-		free(name);
-		string_wipe(&value);
-	}
+	for (i = s->n; i > 0; i--)
+		if (span_is(s->parts[i - 1].name, name) &&
+		    s->parts[i - 1].sub.n == 0 &&
+		    s->parts[i - 1].at.value.p != NULL)
+			return &s->parts[i - 1].at;
 	return NULL;
 }
 
-/* Reads the URL, the token and the headers, and the names of variables that
- * Codex has to hand on. Returns why not, or NULL. */
-static char *
-read_url(const struct file *f, const struct server *s, struct wrap_start *start,
-    struct strings *names)
+/* Puts a name. One with an escape may be any, as those of mcpsplice. */
+static void
+put_name(struct buf *out, struct span name)
 {
-	char *text = wrap_string(s->url.value), *why;
+	if (out->n > 0 && out->p[out->n - 1] != '{')
+		buf_adds(out, ", ");
+	codec_json_string(out,
+	    span_find(name, "\\") != NULL ? span_of("MCPSPLICE_") : name);
+	buf_adds(out, ": ");
+}
 
-	if (text == NULL)
-		return xstrdup("its URL is not understood");
-	wrap_start_url(start, text, f->self, f->plan->windows);
-	why = strchr(text, '$') == NULL ?
-	    NULL :
-	    xstrdup("its URL has a $, which mcpsplice does not replace");
-	string_wipe(&text);
-	if (why == NULL && s->token.value.p != NULL) {
-		text = wrap_string(s->token.value);
-		if (text == NULL)
-			return xstrdup("its token is not understood");
-		strings_add(&start->words, xstrdup("--bearer-env"));
-		strings_add(&start->words, xstrdup(text));
-		strings_add(names, text);
+/* Puts a string, or a list of strings. Returns false if it is none. */
+static bool
+put_value(struct buf *out, struct span value)
+{
+	char *text = wrap_string(value);
+	bool ok = text != NULL, first = true;
+	struct span item;
+	size_t at = 0, n;
+
+	if (ok) {
+		codec_json_string(out, span_of(text));
+		string_wipe(&text);
+	} else if (is_list(value, '[', ']')) {
+		for (n = 1; is_space(value.p[n]);)
+			n++;
+		buf_add(out, value.p, n);
+		for (ok = true; ok && next_item(value, &at, &item);
+		     first = false) {
+			buf_adds(out, first ? "" : ", ");
+			ok = item.p[0] != '[' && put_value(out, item);
+		}
+		for (n = value.n - 1; is_space(value.p[n - 1]);)
+			n--;
+		buf_add(out, value.p + n, value.n - n);
 	}
-	if (why == NULL)
-		why = add_headers(s->env_headers.value, true, start, names);
-	if (why == NULL)
-		why = add_headers(s->headers.value, s->has_env, start, NULL);
-	if (why == NULL && names->n > 0 && s->env_vars.value.p != NULL)
-		why = xstrdup("it has env_vars already");
-	if (why == NULL && names->n > 0 && s->has_env && f->plan->windows)
-		why = xstrdup(not_shared);
-	return why != NULL ? why : wrap_start_check(start, f->plan->windows);
+	return ok;
 }
 
-static void
-remove_lines(struct file *f, const struct statement *s)
+/* Puts a header. names: those of variables that Codex has to hand on. */
+static bool
+put_header(struct buf *out, const struct part *m, struct strings *names)
 {
-	if (s->value.p != NULL)
-		wrap_plan_edit(f->plan, s->from, s->to, xstrdup(""));
+	char *value;
+
+	if (m->sub.n == 0 && m->at.value.p == NULL)
+		return true; /* the name of a table */
+	value = m->sub.n == 0 ? NULL : wrap_string(m->at.value);
+	if (value == NULL || strchr(value, '$') != NULL) {
+		string_wipe(&value);
+		return false;
+	}
+	if (span_is(m->name, "env_http_headers")) {
+		strings_add(names, value);
+		value = xasprintf("${%s}", value);
+	}
+	put_name(out, m->sub);
+	codec_json_string(out, span_of(value));
+	string_wipe(&value);
+	return true;
 }
 
-/* Puts a command line in the place of the URL. */
-static void
-write_url(struct file *f, const struct server *s,
-    const struct wrap_start *start, const struct strings *names)
+/* Puts the entry, with names as of put_header. Returns false if what is needed is
+ * not understood. */
+static bool
+put_entry(struct buf *out, const struct server *s, struct strings *names)
 {
-	struct span indent = { f->text.p + s->url.from,
-		start_of(f, s->url.key) - s->url.from };
-	size_t end = start_of(f, s->url.value) + s->url.value.n;
-	struct buf line, text;
+	const struct part *m;
+	struct buf headers, env;
+	bool ok = true;
 
-	buf_init(&line, 0);
-	buf_init(&text, 0);
-	buf_adds(&line,
+	buf_init(&headers, 0);
+	buf_init(&env, 0);
+	buf_adds(out, "{\"mcpServers\": {");
+	put_name(out, s->name);
+	buf_adds(out, "{");
+	for (m = s->parts; m < s->parts + s->n; m++) {
+		if (wrap_among(of_headers, m->name)) {
+			ok = put_header(&headers, m, names) && ok;
+		} else if (span_is(m->name, "env") ||
+		    span_find(m->name, "\\") != NULL) {
+			put_name(&env,
+			    span_is(m->name, "env") ? m->sub : m->name);
+			buf_adds(&env, "\"\"");
+		} else if (wrap_among(members, m->name)) {
+			put_name(out, m->name);
+			ok = put_value(out, m->at.value) && ok;
+		} else {
+			put_name(out, m->name);
+			buf_adds(out, "\"\"");
+		}
+		if (ok && span_is(m->name, "bearer_token_env_var") &&
+		    m->at.value.p[0] != '[')
+			strings_add(names, wrap_string(m->at.value));
+	}
+	put_name(out, span_of("headers"));
+	buf_addf(out, "{%s}", buf_str(&headers));
+	if (env.n > 0) {
+		put_name(out, span_of("env"));
+		buf_addf(out, "{%s}", buf_str(&env));
+	}
+	buf_adds(out, "}}}");
+	buf_wipe(&headers);
+	buf_free(&env);
+	return ok;
+}
+
+/* --- what is written --- */
+
+static void
+replace(struct file *f, struct span old, struct span new)
+{
+	wrap_plan_edit(f->plan, start_of(f, old), start_of(f, old) + old.n,
+	    xstrndup(new.p, new.n));
+}
+
+/* Adds the name of a member, behind the names that m has in front of its own. */
+static void
+add_name(struct buf *text, const struct statement *m, const char *name)
+{
+	size_t end, from = 0, names = 0;
+
+	while ((end = part_end(m->key, &from, ".")) < m->key.n && end > 0)
+		from = names = end + 1;
+	buf_add(text, m->key.p, names);
+	buf_addf(text, "%s = ", name);
+}
+
+/* Begins one more member behind m: a line with the same indent, or an item. */
+static void
+begin_member(const struct file *f, const struct server *s, struct buf *text,
+    const struct statement *m, const char *name)
+{
+	size_t end = start_of(f, m->value) + m->value.n;
+
+	if (s->inside) {
+		buf_addf(text, ", %s = ", name);
+		return;
+	}
+	buf_adds(text,
 	    end < f->text.n && f->text.p[end] == '\r' ? "\r\n" : "\n");
-	buf_addspan(&line, indent);
-	buf_adds(&text, "command = ");
-	codec_json_string(&text, span_of(start->words.list[0]));
-	buf_addspan(&text, buf_span(&line));
-	buf_adds(&text, "args = ");
-	wrap_list(&text, no_span, &start->words, 1);
-	if (!s->has_env && (start->headers.n > 0 || start->wslenv.n > 0)) {
-		buf_addspan(&text, buf_span(&line));
-		buf_adds(&text, "env = { ");
-		wrap_start_env(&text, start, "", " = ");
-		buf_adds(&text, " }");
+	buf_add(text, f->text.p + m->from, start_of(f, m->key) - m->from);
+	add_name(text, m, name);
+}
+
+/* Adds an object of JSON. */
+static void
+add_table(struct buf *text, struct span object)
+{
+	const char *lead = "{ ";
+	struct span key, value;
+	size_t at = 0;
+
+	while (json_next(object, &at, &key, &value)) {
+		buf_addf(text, "%s%.*s = ", lead, (int)key.n, key.p);
+		buf_addspan(text, value);
+		lead = ", ";
 	}
-	if (names->n > 0) {
-		buf_addspan(&text, buf_span(&line));
-		buf_adds(&text, "env_vars = ");
+	buf_adds(text, " }");
+}
+
+/* Removes what went with the URL, and tells what kind of server it is now. */
+static void
+edit_others(struct file *f, const struct server *s)
+{
+	const struct part *m;
+	size_t end = 0;
+
+	for (m = s->parts; m < s->parts + s->n; m++)
+		if (wrap_among(gone, m->name) && m->at.to > end) {
+			end = m->at.to;
+			wrap_plan_edit(f->plan, m->at.from, end, xstrdup(""));
+		} else if (wrap_among("type transport", m->name)) {
+			replace(f, m->at.value, span_of("\"stdio\""));
+		}
+}
+
+/* Makes the entry what its JSON is now. Returns why not, or NULL. */
+static const char *
+write_entry(struct file *f, const struct server *s, struct span json,
+    struct span new, const struct strings *names)
+{
+	const struct statement *m = find(s, "command"), *args = find(s, "args");
+	bool url = m == NULL;
+	struct span env = json_get(json, "env"), old;
+	struct buf text;
+
+	if (s->apart || (url && args != NULL))
+		return "its members stand in several places";
+	if (url && s->inside && s->gone)
+		return "its headers stand in an inline table";
+	if (env.p != NULL && !span_eq(env, json_get(new, "env")))
+		return "it needs one more variable in its environment, as "
+		       "WSLENV on Windows";
+	if (url && names->n > 0 && find(s, "env_vars") != NULL)
+		return "it has env_vars already";
+	buf_init(&text, 0);
+	if (url) {
+		m = find(s, "url");
+		add_name(&text, m, "command");
+		edit_others(f, s);
+	}
+	old = url ? m->key : m->value;
+	old.n = (size_t)(m->value.p - old.p) + m->value.n;
+	buf_addspan(&text, json_get(new, "command"));
+	if (args != NULL) {
+		replace(f, args->value, json_get(new, "args"));
+	} else {
+		begin_member(f, s, &text, m, "args");
+		buf_addspan(&text, json_get(new, "args"));
+	}
+	if (env.p == NULL && json_get(new, "env").p != NULL) {
+		begin_member(f, s, &text, m, "env");
+		add_table(&text, json_get(new, "env"));
+	}
+	if (url && names->n > 0) {
+		begin_member(f, s, &text, m, "env_vars");
 		wrap_list(&text, no_span, names, 0);
 	}
-	wrap_plan_edit(f->plan, start_of(f, s->url.key), end, buf_take(&text));
-	remove_lines(f, &s->token);
-	remove_lines(f, &s->headers);
-	remove_lines(f, &s->env_headers);
-	buf_free(&line);
+	replace(f, old, buf_span(&text));
+	buf_wipe(&text);
+	wrap_plan_place(f->plan, s->name, s->from, s->to, s->known);
+	return NULL;
+}
+
+static struct span
+entry_of(const struct buf *json)
+{
+	struct span key, entry = no_span;
+	size_t at = 0;
+
+	(void)json_next(json_get(buf_span(json), "mcpServers"), &at, &key,
+	    &entry);
+	return entry;
+}
+
+/* Returns why an entry cannot be written, with what it has to be. */
+static char *
+by_hand(const char *why, struct span new)
+{
+	struct buf text, shown;
+	char *all;
+
+	buf_init(&text, 0);
+	buf_init(&shown, 0);
+	buf_adds(&text, "command = ");
+	buf_addspan(&text, json_get(new, "command"));
+	buf_adds(&text, ", args = ");
+	buf_addspan(&text, json_get(new, "args"));
+	if (json_get(new, "env").p != NULL) {
+		buf_adds(&text, ", env = ");
+		add_table(&text, json_get(new, "env"));
+	}
+	wrap_mask(&shown, buf_span(&text), true, 2);
+	all = xasprintf("%s; by hand it becomes %s", why, buf_str(&shown));
+	buf_wipe(&text);
+	buf_wipe(&shown);
+	return all;
 }
 
 static void
-url_entry(struct file *f, const struct server *s)
+change_entry(struct file *f, const struct server *s)
 {
-	struct wrap_start start = { .first = 0 };
+	struct wrap_plan q = { .windows = f->plan->windows };
+	const char *why = "it is not understood";
 	struct strings names = { 0 };
-	char *why = s->other.p != NULL ?
-	    xasprintf("its %.*s cannot be carried over", (int)s->other.n,
-		s->other.p) :
-	    s->ours ? xstrdup(wrap_ours) :
-		      read_url(f, s, &start, &names);
+	struct buf json, changed;
+	char *error = NULL;
+	size_t i;
 
-	if (why != NULL) {
-		leave(f, s, why);
-	} else {
-		write_url(f, s, &start, &names);
-		place(f, s);
+	buf_init(&json, 0);
+	buf_init(&changed, 0);
+	if (put_entry(&json, s, &names) &&
+	    wrap_json(&q, buf_span(&json), f->self, &error) == 0) {
+		wrap_plan_apply(&q, buf_span(&json), &changed);
+		why = q.n_edits == 0 ? NULL :
+				       write_entry(f, s, entry_of(&json),
+					   entry_of(&changed), &names);
 	}
-	wrap_start_free(&start);
+	for (i = 0; i < q.notes.n; i++)
+		strings_add(&f->plan->notes, xstrdup(q.notes.list[i]));
+	if (why != NULL)
+		wrap_plan_leave(f->plan, s->name,
+		    q.n_edits == 0 ? xstrdup(why) :
+				     by_hand(why, entry_of(&changed)));
+	free(error);
+	buf_wipe(&json);
+	buf_wipe(&changed);
 	strings_free(&names);
+	wrap_plan_free(&q);
 }
 
 int
@@ -613,12 +755,12 @@ wrap_toml(struct wrap_plan *p, struct span text, const char *self, char **why)
 	} else {
 		rc = wrap_plan_count(p, why);
 	}
-	for (i = 0; rc == 0 && i < f.n; i++) {
-		if (f.servers[i].command.value.p != NULL)
-			command_line(&f, &f.servers[i]);
-		else if (f.servers[i].url.value.p != NULL)
-			url_entry(&f, &f.servers[i]);
-	}
+	for (i = 0; rc == 0 && i < f.n; i++)
+		if (find(&f.servers[i], "command") != NULL ||
+		    find(&f.servers[i], "url") != NULL)
+			change_entry(&f, &f.servers[i]);
+	for (i = 0; i < f.n; i++)
+		free(f.servers[i].parts);
 	free(f.servers);
 	return rc;
 }

@@ -29,15 +29,6 @@ word(const struct reader *r)
 	return r->at < r->words->n ? r->words->list[r->at] : "";
 }
 
-static bool
-is_one_of(const char *text, const char *const *list)
-{
-	for (; *list != NULL; list++)
-		if (strcmp(text, *list) == 0)
-			return true;
-	return false;
-}
-
 /* Returns the last part of a path of any system. */
 static const char *
 base_name(const char *path)
@@ -53,11 +44,11 @@ base_name(const char *path)
 static bool
 is_called(const char *text, const char *name)
 {
-	static const char *const ends[] = { "", ".exe", ".cmd", NULL };
 	size_t n = strlen(name);
 
 	text = base_name(text);
-	return strncmp(text, name, n) == 0 && is_one_of(text + n, ends);
+	return strncmp(text, name, n) == 0 &&
+	    (text[n] == '\0' || wrap_among(".exe .cmd", span_of(text + n)));
 }
 
 /* --- what leads to another system --- */
@@ -66,16 +57,15 @@ is_called(const char *text, const char *name)
 static bool
 skip_wsl(struct reader *r)
 {
-	static const char *const valued[] = { "-d", "--distribution", "-u",
-		"--user", "--cd", "--shell-type", NULL };
-	static const char *const plain[] = { "-e", "--exec", "--", "~", NULL };
+	static const char valued[] = "-d --distribution -u --user --cd "
+				     "--shell-type";
 
 	if (!is_called(word(r), "wsl"))
 		return false;
 	for (r->at++;; r->at++) {
-		if (is_one_of(word(r), valued))
+		if (wrap_among(valued, span_of(word(r))))
 			r->at++;
-		else if (!is_one_of(word(r), plain))
+		else if (!wrap_among("-e --exec -- ~", span_of(word(r))))
 			return true;
 	}
 }
@@ -109,34 +99,24 @@ is_of_windows(const char *text)
 
 struct runner {
 	const char *name, *sub, *sub2;
-	const char *valued; /* options with a value, with a blank around each */
+	const char *valued; /* options with a value */
 };
 
 static const struct runner runners[] = {
-	{ "npx", NULL, NULL, " -p --package --registry " },
-	{ "pnpx", NULL, NULL, " --package " },
-	{ "bunx", NULL, NULL, " -p --package " },
-	{ "uvx", NULL, NULL, " --from --with --python -p " },
-	{ "npm", "exec", NULL, " -p --package --registry " },
-	{ "npm", "x", NULL, " -p --package --registry " },
-	{ "pnpm", "dlx", NULL, " --package " },
-	{ "yarn", "dlx", NULL, " -p --package " },
-	{ "bun", "x", NULL, " -p --package " },
-	{ "deno", "run", NULL, " " },
-	{ "uv", "tool", "run", " --from --with --python -p " },
-	{ "pipx", "run", NULL, " --spec --python " },
-	{ "node", NULL, NULL, " -r --require " },
+	{ "npx", NULL, NULL, "-p --package --registry" },
+	{ "pnpx", NULL, NULL, "--package" },
+	{ "bunx", NULL, NULL, "-p --package" },
+	{ "uvx", NULL, NULL, "--from --with --python -p" },
+	{ "npm", "exec", NULL, "-p --package --registry" },
+	{ "npm", "x", NULL, "-p --package --registry" },
+	{ "pnpm", "dlx", NULL, "--package" },
+	{ "yarn", "dlx", NULL, "-p --package" },
+	{ "bun", "x", NULL, "-p --package" },
+	{ "deno", "run", NULL, "" },
+	{ "uv", "tool", "run", "--from --with --python -p" },
+	{ "pipx", "run", NULL, "--spec --python" },
+	{ "node", NULL, NULL, "-r --require" },
 };
-
-static bool
-takes_value(const struct runner *run, const char *option)
-{
-	char *padded = xasprintf(" %s ", option);
-	bool takes = strstr(run->valued, padded) != NULL;
-
-	free(padded);
-	return takes;
-}
 
 /* Skips a runner with its options; the program is next. */
 static void
@@ -158,7 +138,7 @@ skip_runner(struct reader *r)
 			continue;
 		r->at += run->sub2 != NULL;
 		for (; word(r)[0] == '-'; r->at++)
-			if (takes_value(run, word(r)))
+			if (wrap_among(run->valued, span_of(word(r))))
 				r->at++;
 		return;
 	}
@@ -177,6 +157,9 @@ is_package(const char *text, const char *name)
 
 	if (strncmp(text, "npm:", 4) == 0)
 		text += 4;
+	/* another package of npm has this last part */
+	if (text[0] == '@' && strcmp(name, "mcp-stdio") == 0)
+		return false;
 	at = base_name(text);
 	if (strncmp(at, name, n) == 0 &&
 	    (is_called(at, name) || at[n] == '@' || at[n] == '='))
@@ -195,73 +178,22 @@ is_url(const char *text)
 	    strncmp(text, "http://", 7) == 0;
 }
 
-/* Supergateway: a client if it is given a URL, and speaks stdio. */
-static bool
-is_client_of_supergateway(const struct reader *r)
-{
-	const struct strings *w = r->words;
-	bool url = false;
-	size_t i;
-
-	for (i = r->at; i < w->n; i++) {
-		if (strcmp(w->list[i], "--stdio") == 0 ||
-		    (strcmp(w->list[i], "--outputTransport") == 0 &&
-			i + 1 < w->n && strcmp(w->list[i + 1], "stdio") != 0))
-			return false;
-		if (strcmp(w->list[i], "--streamableHttp") == 0 ||
-		    strcmp(w->list[i], "--sse") == 0)
-			url = true;
-	}
-	return url;
-}
-
-/* mcp-proxy of Python: a client if its first operand is a URL. */
-static bool
-is_client_of_mcp_proxy(const struct reader *r)
-{
-	const struct strings *w = r->words;
-	size_t i;
-
-	for (i = r->at; i < w->n; i++) {
-		if (is_url(w->list[i]))
-			return true;
-		if (w->list[i][0] != '-')
-			return false;
-		if (strcmp(w->list[i], "-H") == 0 ||
-		    strcmp(w->list[i], "--headers") == 0)
-			i += 2;
-		else if (strcmp(w->list[i], "--transport") == 0)
-			i++;
-	}
-	return false;
-}
-
-static bool
-is_always_client(const struct reader *r)
-{
-	(void)r;
-	return true;
-}
-
-static bool
-is_never_client(const struct reader *r)
-{
-	(void)r;
-	return false;
-}
-
 static const struct program {
 	const char *name;
-	/* Does it connect to a URL here? The reader is behind its name. */
-	bool (*is_client)(const struct reader *r);
-	/* The options that mean the same to mcpsplice; "=": also as
-	 * --name=value. */
+	/* The words that make it no client; NULL: it always is one. */
+	const char *server;
+	/* The options that mean the same to mcpsplice. "=": also as
+	 * --name=value. ">": it has another name here, or is a
+	 * variable; "=>": it has a value. */
 	const char *options;
-	bool python; /* it has "-H NAME VALUE" */
+	const char *token; /* the variable whose token it sends, or NULL */
+	const char *lost;  /* a variable that mcpsplice has nothing for */
+	bool python;       /* it has "-H NAME VALUE" */
+	const char *sign; /* it signs for AWS IAM, with a key that this tells */
 } programs[] = {
-	{ "mcpsplice", is_never_client, "", false },
+	{ "mcpsplice", "", "", NULL, NULL, false, NULL },
 	/* 0.15.1 */
-	{ "mcp-remote", is_always_client,
+	{ "mcp-remote", NULL,
 	    "--header= --header-file --ignore-tool --authorize-param "
 	    "--allow-http --client-credentials --debug --device-code "
 	    "--disable-cookies --disable-resource-parameter --enable-proxy "
@@ -271,16 +203,56 @@ static const struct program {
 	    "--static-oauth-client-info --static-oauth-client-metadata "
 	    "--token-endpoint --transport --connect-timeout --headers-timeout "
 	    "--body-timeout --ping-interval",
-	    false },
+	    NULL, NULL, false, NULL },
 	/* 4.0.0, as a client */
-	{ "supergateway", is_client_of_supergateway,
+	{ "supergateway", "--stdio ws sse streamableHttp",
 	    "--header= --oauth2Bearer= --streamableHttp= --sse= --logLevel= "
 	    "--outputTransport= --help --version",
-	    false },
+	    NULL, NULL, false, NULL },
 	/* 0.11, as a client: its --host is for a server */
-	{ "mcp-proxy", is_client_of_mcp_proxy,
-	    "-H --headers --transport= --debug --help --version", true },
+	{ "mcp-proxy", "--port --sse-port",
+	    "-H --headers --transport= --debug --help --version",
+	    "API_ACCESS_TOKEN", NULL, true, NULL },
+	/* 0.45 */
+	{ "mcp-stdio", "",
+	    "-H --header= --client-id= --transport= --help --version "
+	    "--bearer-token=>--oauth2Bearer --oauth>--auth=oauth "
+	    "--oauth-device>--device-code --oauth-scope=>--scope "
+	    "--protocol-era=>--protocol "
+	    "--timeout-connect=>--connect-timeout "
+	    "--timeout-read=>--call-timeout",
+	    "MCP_BEARER_TOKEN", "MCP_OAUTH_CLIENT_ID", false, NULL },
+	/* 4.1; its --resource keeps tokens apart, as profiles are */
+	{ "fastmcp-remote", "",
+	    "--header= --transport= --auth= --host= --auth-timeout= "
+	    "--ignore-tool= --allow-http --enable-proxy --debug --silent "
+	    "--help --version --resource=>--profile",
+	    NULL, NULL, false, NULL },
+	/* 1.7 */
+	{ "mcp-proxy-for-aws", "",
+	    "--read-only --connect-timeout= --help --region=>--aws-sigv4 "
+	    "--profile=>AWS_PROFILE --tool-timeout=>--call-timeout",
+	    NULL, NULL, false, "aws configure export-credentials" },
 };
+
+/* Does it connect to a URL here? The reader is behind its name. */
+static bool
+is_client(const struct program *p, const struct reader *r)
+{
+	const char *word;
+	bool url = p->server == NULL;
+	size_t i;
+
+	for (i = r->at; i < r->words->n && p != programs; i++) {
+		word = r->words->list[i];
+		if (word[0] == '-' && strchr(word, '=') != NULL)
+			word = strchr(word, '=') + 1;
+		if (p->server != NULL && wrap_among(p->server, span_of(word)))
+			return false;
+		url = url || is_url(word);
+	}
+	return url && p != programs;
+}
 
 /* --- would mcpsplice take it? --- */
 
@@ -372,8 +344,12 @@ add_names(struct buf *wslenv, const struct strings *args)
 
 /* --- how it starts mcpsplice --- */
 
-const char wrap_ours[] = "its environment has a variable MCPSPLICE_..., which "
-			 "would act on mcpsplice only";
+static bool
+sets(const struct wrap_start *s, const char *name)
+{
+	return string_index(name, (const char *const *)s->env.list, s->env.n) <
+	    s->env.n;
+}
 
 static void
 add(struct wrap_start *s, const char *word)
@@ -381,8 +357,17 @@ add(struct wrap_start *s, const char *word)
 	strings_add(&s->words, xstrdup(word));
 }
 
+/* Takes over value. */
+static void
+add_variable(struct wrap_start *s, const char *name, char *value)
+{
+	strings_add(&s->variables, xstrdup(name));
+	strings_add(&s->variables, value);
+}
+
 /* The command itself. For Windows that is wsl.exe, which hands the words to a
- * shell unless it is told not to: & and $ in a URL would not arrive. */
+ * shell unless it is told not to: & and $ in a URL would not arrive. A path in
+ * the cache of npx will be gone one day, so npx starts it. */
 static void
 add_self(struct wrap_start *s, const char *self, bool windows)
 {
@@ -390,8 +375,33 @@ add_self(struct wrap_start *s, const char *self, bool windows)
 		add(s, "wsl.exe");
 		add(s, "--exec");
 	}
+	if (strstr(self, "/_npx/") != NULL) {
+		add(s, "npx");
+		add(s, "-y");
+		self = "mcpsplice";
+	}
 	add(s, self);
 	s->first = s->words.n;
+}
+
+/* Has the text a placeholder that the host replaces, and that would mean
+ * something else or nothing to mcpsplice, which knows ${NAME}? */
+static bool
+is_foreign(const char *text)
+{
+	static const char name[] = "abcdefghijklmnopqrstuvwxyz"
+				   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+	size_t n;
+
+	for (; (text = strpbrk(text, "${")) != NULL; text++) {
+		n = text[1] == '{' ? strspn(text + 2, name) + 2 : 2;
+		if (text[0] == '{' ? strncmp(text, "{env:", 5) == 0 ||
+			    strncmp(text, "{file:", 6) == 0 :
+				     n == 2 || text[n] != '}')
+			return true;
+		text += text[0] == '$' ? n : 0;
+	}
+	return false;
 }
 
 void
@@ -404,21 +414,28 @@ wrap_start_url(struct wrap_start *s, const char *url, const char *self,
 
 void
 wrap_start_header(struct wrap_start *s, const char *name, const char *value,
-    bool has_env)
+    bool in_words)
 {
-	char *line;
+	/* a name is never the @ in front of a file */
+	const char *blank = name[0] == '@' ? " " : "";
+	bool foreign = is_foreign(value);
+	char *variable;
 
 	/* mcpsplice sends its own */
 	if (strcasecmp(name, "Accept") == 0 ||
 	    strcasecmp(name, "Content-Type") == 0)
 		return;
-	/* a name is never the @ in front of a file */
-	line = xasprintf("%s%s: %s", name[0] == '@' ? " " : "", name, value);
-	if (has_env || strchr(value, '$') != NULL) {
+	if (in_words || foreign)
 		add(s, "-H");
-		strings_add(&s->words, line);
+	if (foreign) {
+		variable = xasprintf("MCP_HEADER_%zu", s->variables.n / 2 + 1);
+		strings_add(&s->words,
+		    xasprintf("%s%s: ${%s}", blank, name, variable));
+		strings_add(&s->variables, variable);
+		strings_add(&s->variables, xstrdup(value));
 	} else {
-		strings_add(&s->headers, line);
+		strings_add(in_words ? &s->words : &s->headers,
+		    xasprintf("%s%s: %s", blank, name, value));
 	}
 }
 
@@ -426,24 +443,43 @@ char *
 wrap_start_check(struct wrap_start *s, bool windows)
 {
 	struct strings argv = { 0 };
+	struct buf lines, wslenv;
+	bool ours = false;
 	char *why;
 	size_t i;
 
+	buf_init(&lines, 0);
+	buf_init(&wslenv, 0);
 	strings_add(&argv, xstrdup("mcpsplice"));
 	for (i = s->first; i < s->words.n; i++)
 		strings_add(&argv, xstrdup(s->words.list[i]));
-	if (windows && s->headers.n > 0)
-		buf_adds(&s->wslenv, "MCPSPLICE_HEADER");
+	for (i = 0; i < s->headers.n; i++)
+		buf_addf(&lines, "%s%s", i > 0 ? "\n" : "", s->headers.list[i]);
+	if (lines.n > 0)
+		add_variable(s, "MCPSPLICE_HEADER", buf_take(&lines));
+	for (i = 0; windows && i + 1 < s->variables.n; i += 2)
+		add_name(&wslenv, span_of(s->variables.list[i]));
 	if (windows)
-		add_names(&s->wslenv, &argv);
+		add_names(&wslenv, &argv);
 	for (i = 0; i < s->headers.n; i++) {
 		strings_add(&argv, xstrdup("-H"));
 		strings_add(&argv, xstrdup(s->headers.list[i]));
 	}
-	why = s->wslenv.n > BOUND_COOKIES_BYTES ?
-	    xstrdup("it has more variables than WSLENV can name") :
-	    wrong_arguments(&argv);
+	for (i = 0; i < s->env.n; i++)
+		ours = ours || strncmp(s->env.list[i], "MCPSPLICE_", 10) == 0 ||
+		    strncmp(s->env.list[i], "MCP_HEADER_", 11) == 0;
+	if (ours)
+		why = xstrdup("its environment has a variable MCPSPLICE_... or "
+			      "MCP_HEADER_..., which would act on mcpsplice "
+			      "only");
+	else if (wslenv.n > BOUND_COOKIES_BYTES)
+		why = xstrdup("it has more variables than WSLENV can name");
+	else
+		why = wrong_arguments(&argv);
+	if (wslenv.n > 0 && !sets(s, "WSLENV"))
+		add_variable(s, "WSLENV", buf_take(&wslenv));
 	strings_free(&argv);
+	buf_free(&wslenv);
 	return why;
 }
 
@@ -452,30 +488,8 @@ wrap_start_free(struct wrap_start *s)
 {
 	strings_free(&s->words);
 	strings_free(&s->headers);
-	buf_free(&s->wslenv);
-}
-
-void
-wrap_start_env(struct buf *out, const struct wrap_start *s, const char *quote,
-    const char *is)
-{
-	struct buf lines;
-	size_t i;
-
-	buf_init(&lines, 0);
-	for (i = 0; i < s->headers.n; i++)
-		buf_addf(&lines, "%s%s", i > 0 ? "\n" : "", s->headers.list[i]);
-	if (lines.n > 0) {
-		buf_addf(out, "%sMCPSPLICE_HEADER%s%s", quote, quote, is);
-		codec_json_string(out, buf_span(&lines));
-	}
-	if (lines.n > 0 && s->wslenv.n > 0)
-		buf_adds(out, ", ");
-	if (s->wslenv.n > 0) {
-		buf_addf(out, "%sWSLENV%s%s", quote, quote, is);
-		codec_json_string(out, buf_span(&s->wslenv));
-	}
-	buf_wipe(&lines);
+	strings_free(&s->variables);
+	strings_free(&s->env);
 }
 
 void
@@ -517,41 +531,50 @@ speaks_of(const struct strings *words)
 
 	for (i = 0; i < words->n; i++)
 		if (strstr(words->list[i], "mcp-remote") != NULL ||
+		    strstr(words->list[i], "mcp-proxy-for-aws") != NULL ||
 		    strstr(words->list[i], "supergateway") != NULL)
 			return true;
 	return false;
 }
 
-/* Does the program have the option that begins with this name? */
+/* A command line on its way into a start. */
+struct change {
+	struct wrap_start *s;
+	const struct program *program;
+	const struct strings *words;
+	size_t from, at;
+};
+
+/* Is the option at this place one with one value that was there before?
+ * mcp-remote takes the first, mcpsplice the last. */
 static bool
-has_option(const struct program *p, const char *option, size_t n)
+is_again(const struct change *c, const struct option_row *row)
+{
+	size_t k;
+
+	if (row == NULL || row->arg == NULL || row->kind == OPTION_LIST ||
+	    row->kind == OPTION_HEADER || row->kind == OPTION_HEADER_FILE)
+		return false;
+	for (k = c->from; k < c->at; k++)
+		if (strcmp(c->words->list[k], c->words->list[c->at]) == 0)
+			return true;
+	return false;
+}
+
+/* Finds how the program has this option: "", "=", ">..." or "=>...". */
+static bool
+find_option(const struct program *p, const char *option, size_t n,
+    struct span *how)
 {
 	struct span rest = span_of(p->options), one;
 
 	while (rest.n > 0) {
 		one = span_take(&rest, ' ');
-		if (span_eq(one, (struct span){ option, n }))
-			return option[n] == '\0';
-		if (one.n == n + 1 && one.p[n] == '=' &&
-		    memcmp(one.p, option, n) == 0)
-			return true;
+		*how = (struct span){ one.p + n, one.n - n };
+		if (one.n >= n && memcmp(one.p, option, n) == 0 &&
+		    (one.n == n || strchr("=>", one.p[n]) != NULL))
+			return one.n > n || option[n] == '\0';
 	}
-	return false;
-}
-
-/* Is the word at i an option with one value that was there before? mcp-remote
- * takes the first, mcpsplice the last. */
-static bool
-is_again(const struct reader *r, size_t i, const struct option_row *row)
-{
-	size_t k;
-
-	if (row->arg == NULL || row->kind == OPTION_LIST ||
-	    row->kind == OPTION_HEADER || row->kind == OPTION_HEADER_FILE)
-		return false;
-	for (k = r->at; k < i; k++)
-		if (strcmp(r->words->list[k], r->words->list[i]) == 0)
-			return true;
 	return false;
 }
 
@@ -559,102 +582,149 @@ is_again(const struct reader *r, size_t i, const struct option_row *row)
  * Returns why mcpsplice would do something else, or NULL. What it does not know
  * either is found later. */
 static char *
-something_else(const struct program *p, const struct reader *r)
+take_option(struct change *c)
 {
-	const struct strings *w = r->words;
-	const struct option_row *row;
-	const char *option, *value;
-	size_t i, n, operands = 0;
-	bool off, at;
+	struct wrap_start *s = c->s;
+	const char *option = c->words->list[c->at], *value = NULL, *to = NULL;
+	size_t n = option[1] == '-' ? strcspn(option, "=") : 2;
+	bool glued = option[n] != '\0', header, valued, off;
+	struct span how = no_span;
+	bool known = find_option(c->program, option, n, &how);
+	const struct option_row *row = option[1] == '-' ?
+	    option_table_find((struct span){ option + 2, n - 2 }, &off) :
+	    option_table_letter(option[1]);
+	char *name;
 
-	for (i = r->at; i < w->n && (option = w->list[i]) != NULL; i++) {
-		if (option[0] != '-' || option[1] == '\0') {
-			if (operands++ > 0 &&
-			    option[strspn(option, "0123456789")] != '\0')
-				return is_url(option) ?
-				    not_understood() :
-				    xstrdup("there is an unexpected "
-					    "argument behind its URL");
-			continue;
-		}
-		n = option[1] == '-' ? strcspn(option, "=") : 2;
-		row = option[1] == '-' ?
-		    option_table_find((struct span){ option + 2, n - 2 },
-			&off) :
-		    option_table_letter(option[1]);
-		value = option[n] != '\0' ? option + n + 1 : w->list[i + 1];
-		at = row != NULL && row->kind == OPTION_HEADER &&
-		    value != NULL && value[0] == '@';
-		if (row != NULL && (at || !has_option(p, option, n)))
-			return xasprintf("its %.*s%s means nothing to %s, or "
-					 "something else than to mcpsplice",
-			    (int)n, option, at ? " @FILE" : "", p->name);
-		if (row != NULL && is_again(r, i, row))
-			return xasprintf("it has %.*s twice", (int)n, option);
-		if (p->python && (option[1] == 'H' || row == NULL))
-			i += 2;
-		else if (row != NULL && row->arg != NULL && option[n] == '\0')
-			i++;
+	if (row == NULL && !known && option[2] != '\0') {
+		n = strcspn(option, "=: ");
+		return xasprintf("unknown option %.*s%s", (int)n, option,
+		    option[n] == ' ' ? ", in one word with its value" : "");
 	}
+	if (known)
+		to = memchr(how.p, '>', how.n);
+	valued = to != NULL ? how.p[0] == '=' : row != NULL && row->arg != NULL;
+	if (glued)
+		value = option + n + (option[1] == '-');
+	else if (c->at + 1 < c->words->n)
+		value = c->words->list[c->at + 1];
+	header = to == NULL && value != NULL &&
+	    (row == NULL ? c->program->python && known :
+			   row->kind == OPTION_HEADER);
+	if ((row != NULL && !known) || (header && value[0] == '@'))
+		return xasprintf("its %.*s%s means nothing to %s, or something "
+				 "else than to mcpsplice",
+		    (int)n, option, header && value[0] == '@' ? " @FILE" : "",
+		    c->program->name);
+	if (is_again(c, row))
+		return xasprintf("it has %.*s twice", (int)n, option);
+	if (header && c->program->python) {
+		c->at += 2;
+		if (c->at >= c->words->n)
+			return not_understood();
+		wrap_start_header(s, value, c->words->list[c->at], true);
+		return NULL;
+	}
+	c->at += valued && !glued && value != NULL;
+	if (header && strchr(value, ':') != NULL && is_foreign(value)) {
+		name = xstrndup(value, strcspn(value, ":"));
+		value += strlen(name) + 1;
+		wrap_start_header(s, name, value + strspn(value, " "), true);
+		free(name);
+		return NULL;
+	}
+	name = to != NULL ? xstrndup(to + 1, strcspn(to + 1, " ")) :
+			    xstrdup(option);
+	strings_add(name[0] == '-' ? &s->words : &s->variables, name);
+	if (valued && value != NULL && (to != NULL || !glued))
+		strings_add(name[0] == '-' ? &s->words : &s->variables,
+		    xstrdup(value));
 	return NULL;
-}
-
-/* Adds the words behind the program. "--headers NAME VALUE" of the one in
- * Python becomes "-H 'NAME: VALUE'". Returns -1 if that is not understood. */
-static int
-add_arguments(struct wrap_start *s, const struct reader *r, bool python)
-{
-	const struct strings *w = r->words;
-	size_t i;
-
-	for (i = r->at; i < w->n; i++) {
-		if (!python ||
-		    (strcmp(w->list[i], "-H") != 0 &&
-			strcmp(w->list[i], "--headers") != 0)) {
-			add(s, w->list[i]);
-			continue;
-		}
-		if (i + 2 >= w->n)
-			return -1;
-		add(s, "-H");
-		strings_add(&s->words,
-		    xasprintf("%s: %s", w->list[i + 1], w->list[i + 2]));
-		i += 2;
-	}
-	return 0;
 }
 
 /* Adds the new command line, in the place of the words from..r->at. */
 static char *
-replace(struct wrap_start *s, const struct reader *r, size_t from,
-    const char *self, bool windows, bool token, const struct program *p)
+replace(struct change *c, const struct reader *r, size_t from, const char *self,
+    bool windows)
 {
-	char *why = something_else(p, r);
-	size_t i;
+	const struct program *p = c->program;
+	const char *word;
+	char *why = NULL;
+	size_t i, operands = 0;
 
+	if (p->lost != NULL && sets(c->s, p->lost))
+		return xasprintf("its environment has %s", p->lost);
+	for (i = 0; i < from; i++)
+		add(c->s, r->words->list[i]);
+	add_self(c->s, self, windows);
+	for (c->at = c->from = r->at; why == NULL && c->at < c->words->n;
+	     c->at++) {
+		word = c->words->list[c->at];
+		if (word[0] == '-' && word[1] != '\0')
+			why = take_option(c);
+		else if (operands++ == 0 ||
+		    word[strspn(word, "0123456789")] == '\0')
+			add(c->s, word);
+		else
+			why = is_url(word) ?
+			    not_understood() :
+			    xstrdup("there is an unexpected argument behind "
+				    "its URL");
+	}
 	if (why != NULL)
 		return why;
-	for (i = 0; i < from; i++)
-		add(s, r->words->list[i]);
-	add_self(s, self, windows);
-	if (add_arguments(s, r, p->python) < 0)
-		return not_understood();
-	if (token) {
-		add(s, "--bearer-env");
-		add(s, "API_ACCESS_TOKEN");
+	if (p->sign != NULL &&
+	    string_index("--aws-sigv4", (const char *const *)c->s->words.list,
+		c->s->words.n) == c->s->words.n)
+		return xstrdup("it has no --region");
+	if (c->s->variables.n > 0 && p->sign != NULL &&
+	    (sets(c->s, "AWS_PROFILE") || sets(c->s, "AWS_ACCESS_KEY_ID")))
+		return xstrdup("its --profile is not that of its environment");
+	if (p->sign != NULL && !sets(c->s, "AWS_ACCESS_KEY_ID")) {
+		add(c->s, "--auth-command");
+		add(c->s, p->sign);
 	}
-	return wrap_start_check(s, windows);
+	if (p->token != NULL && sets(c->s, p->token)) {
+		add(c->s, "--bearer-env");
+		add(c->s, p->token);
+	}
+	return wrap_start_check(c->s, windows);
+}
+
+/* Copies the words. The first may be a whole command line, which is split.
+ * Returns false if it is one word, or a quote in it is not closed. */
+static bool
+split_first(struct strings *out, const struct strings *words)
+{
+	const char *at = words->list[0];
+	char quote = '\0';
+	struct buf one;
+	size_t i;
+
+	buf_init(&one, 0);
+	for (; *at != '\0'; at++)
+		if (quote != '\0' ? *at == quote : strchr("\"'", *at) != NULL)
+			quote = quote != '\0' ? '\0' : *at;
+		else if (quote != '\0' || !is_space(*at))
+			buf_addc(&one, *at);
+		else if (one.n > 0)
+			strings_add(out, buf_take(&one));
+	if (one.n > 0)
+		strings_add(out, buf_take(&one));
+	for (i = 1; i < words->n; i++)
+		strings_add(out, xstrdup(words->list[i]));
+	return out->n > words->n && quote == '\0';
 }
 
 bool
 wrap_words_read(struct wrap_start *s, struct wrap_plan *plan, struct span name,
-    const struct strings *words, const char *self, bool variable)
+    const struct strings *words, const char *self)
 {
+	struct change c = { .s = s, .words = words };
+	struct strings split = { 0 };
 	struct reader r = { words, 0 };
-	const struct program *p = NULL;
-	bool windows = plan->windows;
+	bool windows = plan->windows, found;
 	size_t from = 0, i;
-	char *why;
+	char *why = NULL;
 
 	/* it is for Windows, but starts a program of Linux already */
 	if (skip_wsl(&r)) {
@@ -664,40 +734,24 @@ wrap_words_read(struct wrap_start *s, struct wrap_plan *plan, struct span name,
 		windows = true;
 	}
 	skip_runner(&r);
-	for (i = 0; i < sizeof programs / sizeof programs[0] && p == NULL; i++)
+	for (i = 0;
+	     i < sizeof programs / sizeof programs[0] && c.program == NULL; i++)
 		if (is_package(word(&r), programs[i].name))
-			p = &programs[i];
-	r.at += p != NULL;
-	if (p == NULL ? !speaks_of(words) : !p->is_client(&r))
-		return false;
+			c.program = &programs[i];
+	if (c.program == NULL && split_first(&split, words)) {
+		found = wrap_words_read(s, plan, name, &split, self);
+		strings_free(&split);
+		return found;
+	}
+	strings_free(&split);
+	r.at += c.program != NULL;
+	found = c.program == NULL ? speaks_of(words) : is_client(c.program, &r);
 	for (i = from; i < r.at && from == 0; i++)
 		windows = windows || is_of_windows(words->list[i]);
-	why = p == NULL ?
-	    not_understood() :
-	    replace(s, &r, from, self, windows, p->python && variable, p);
+	if (found)
+		why = c.program == NULL ? not_understood() :
+					  replace(&c, &r, from, self, windows);
 	if (why != NULL)
 		wrap_plan_leave(plan, name, why);
-	return why == NULL;
-}
-
-const char *
-wrap_words_dollars(struct span text)
-{
-	size_t i, n;
-
-	for (i = 0; i + 1 < text.n; i++) {
-		if (text.p[i] != '$')
-			continue;
-		if (text.p[i + 1] == '$')
-			return "it has $$, which is one dollar sign in "
-			       "mcpsplice";
-		if (text.p[i + 1] != '{')
-			continue;
-		for (n = i + 2; n < text.n &&
-		     (isalnum((unsigned char)text.p[n]) || text.p[n] == '_');)
-			n++;
-		if (n == i + 2 || n == text.n || text.p[n] != '}')
-			return "mcpsplice replaces ${NAME} only";
-	}
-	return NULL;
+	return found && why == NULL;
 }

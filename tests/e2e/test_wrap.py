@@ -292,8 +292,13 @@ class Command(Base):
         self.wrap("--restore")
         self.assertEqual(self.get(path), self.TEXT)
         self.assertEqual(self.get(backup), wrapped)
-        self.wrap("--restore", path)
-        self.assertEqual(self.get(path), wrapped)
+        for args in ([path], []):
+            self.assertIn(path + ": there is nothing to take back",
+                          self.wrap("--restore", *args))
+            self.assertEqual(self.get(path), self.TEXT)
+            self.assertEqual(self.get(backup), wrapped)
+        self.put(".cursor/mcp.json", wrapped, 0o640)
+        self.put(".cursor/mcp.json.mcpsplice-backup", self.TEXT, 0o640)
         # the newest counts
         self.put(".cursor/mcp.json", self.TEXT + " ", 0o640)
         self.wrap("--write")
@@ -409,9 +414,76 @@ class Command(Base):
             "Cursor           %s: 1 to change" % path,
             "Goose            %s: by hand" % yaml]))
 
+    def test_names_of_hosts(self):
+        cursor = self.put(".cursor/mcp.json", self.TEXT)
+        claude = [self.put(name, self.TEXT) for name in (
+            ".claude.json", ".config/Claude/claude_desktop_config.json")]
+        out = self.wrap("Claude")
+        for path in claude:
+            self.assertIn("+++ %s\n" % path, out)
+        self.assertNotIn(cursor, out)
+        self.assertIn("+++ %s\n" % claude[0], self.wrap("claude-code"))
+        for name in ("vscode", "vs-code", "fast-agent", "FastAgent", "kilo"):
+            self.assertIn("No configuration", self.wrap(name))
+        self.wrap("--write", "cursor")
+        self.assertNotEqual(self.get(cursor), self.TEXT)
+        self.assertEqual(self.get(claude[0]), self.TEXT)
+        self.wrap("--restore", "cursor")
+        self.assertEqual(self.get(cursor), self.TEXT)
+        self.assertIn("nonsuch: No such file",
+                      self.wrap("nonsuch", status=1))
+        self.wrap("curs/or", status=1)
+
+    def test_places(self):
+        for name in (".kiro/settings/mcp.json", ".config/crush/crush.json",
+                     ".config/Code/User/globalStorage/kilocode.kilo-code/"
+                     "settings/mcp_settings.json",
+                     ".config/Code - Insiders/User/mcp.json",
+                     ".vscode-server/data/User/mcp.json",
+                     ".factory/mcp.json", ".mcporter/mcporter.json",
+                     ".gemini/antigravity/mcp_config.json"):
+            with self.subTest(name):
+                path = self.put(name, self.TEXT)
+                self.assertIn(path + ": 1 to change\n", self.wrap("--list"))
+        for name in (".hermes/config.yaml", "fastagent.config.yaml"):
+            self.assertIn("%s: by hand\n" % self.put(name, "x: 1\n"),
+                          self.wrap("--list"))
+        path = self.put(".vibe/config.toml",
+                        '[[mcp_servers]]\nurl = "https://a.example/mcp"\n')
+        self.assertIn(path + ": 1 to change\n", self.wrap("--list"))
+
+    def test_started_by_npx(self):
+        """As npx has it: a program in its cache."""
+        folder = os.path.join(self.home, ".npm/_npx/2a6b/node_modules/bin")
+        os.makedirs(folder)
+        program = os.path.join(folder, "mcpsplice")
+        os.symlink(os.path.abspath(support.PROGRAM), program)
+        path = self.put("c.json", self.TEXT)
+        subprocess.run([program, "wrap", "--write", path], check=True,
+                       stdout=subprocess.DEVNULL, timeout=60,
+                       env={"HOME": self.home, "PATH": os.environ["PATH"]})
+        entry = json.loads(self.get(path))["mcpServers"]["e"]
+        self.assertEqual(entry, {"command": "npx", "args": [
+            "-y", "mcpsplice", "https://a.example/mcp"]})
+
+    def test_placeholders(self):
+        """What the host puts into its variables arrives as it is."""
+        path = self.put("c.json", json.dumps({"servers": {"e": {
+            "type": "http", "url": "https://a.example/mcp", "headers": {
+                "Authorization": "Bearer ${input:t}",
+                "X-A": "${env:B} c"}}}}))
+        self.wrap("--write", path)
+        entry = json.loads(self.get(path))["servers"]["e"]
+        self.assertEqual(sorted(entry["env"].values()),
+                         ["${env:B} c", "Bearer ${input:t}"])
+        status, out, err = self.once(entry["args"] + ["--show-config"],
+                                     env=entry["env"])
+        self.assertEqual(status, 0, err)
+        self.assertIn("Authorization: (set)", out.decode())
+
     def test_left_alone(self):
         text = ('{"mcpServers": {"e": {"url": "https://a.example/mcp", '
-                '"headers": {"A": "${env:B}"}}}}')
+                '"oauth": {}}}}')
         path = self.put("c.json", text)
         out = self.wrap("--write", path)
         self.assertIn('%s: "e" is left alone: ' % path, out)

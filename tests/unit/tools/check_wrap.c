@@ -250,13 +250,134 @@ static const struct {
 	{ "{'command':''}", "=" },
 	{ "{'url':7}", "=" },
 	{ "{}", "=" },
+	/* mcp-stdio */
+	{ "{'command':'uvx','args':['mcp-stdio','https://a/x','-H','A: b',"
+	  "'--transport','streamable-http','--timeout-connect','5',"
+	  "'--timeout-read=60','--client-id','i','--oauth-scope','a b']}",
+	    "{'command':'/m','args':['https://a/x', '-H', 'A: b',"
+	    " '--transport', 'streamable-http', '--connect-timeout', '5',"
+	    " '--call-timeout', '60', '--client-id', 'i', '--scope', 'a b']}" },
+	{ "{'command':'mcp-stdio','args':['--oauth','https://a/x']}",
+	    "{'command':'/m','args':['--auth=oauth', 'https://a/x']}" },
+	{ "{'command':'mcp-stdio','args':['https://a/x','--oauth-device',"
+	  "'--protocol-era','legacy']}",
+	    "{'command':'/m','args':['https://a/x', '--device-code',"
+	    " '--protocol', 'legacy']}" },
+	{ "{'command':'mcp-stdio','args':['https://a/x','--no-cancel-filter']}",
+	    "[unknown option --no-cancel-filter" },
+	{ "{'command':'mcp-stdio','args':['https://a/x','--bearer-token','t']}",
+	    "{'command':'/m','args':['https://a/x', '--oauth2Bearer', 't']}" },
+	{ "{'command':'mcp-stdio','args':['https://a/x'],"
+	  "'env':{'MCP_BEARER_TOKEN':'t'}}",
+	    "{'command':'/m','args':['https://a/x', '--bearer-env',"
+	    " 'MCP_BEARER_TOKEN'],'env':{'MCP_BEARER_TOKEN':'t'}}" },
+	{ "{'command':'mcp-stdio','args':['https://a/x'],"
+	  "'env':{'MCP_OAUTH_CLIENT_ID':'t'}}",
+	    "[MCP_OAUTH_CLIENT_ID" },
+	{ "{'command':'mcp-stdio','args':['https://a/x','--check']}",
+	    "[unknown option --check" },
+	{ "{'command':'mcp-stdio','args':['https://a/x','--timeout-read']}",
+	    "[--call-timeout" },
+	{ "{'command':'npx','args':['@b/mcp-stdio','https://a/x']}", "=" },
+	{ "{'command':'mcp-stdio','args':['serve']}", "=" },
+	/* fastmcp-remote */
+	{ "{'command':'uvx','args':['fastmcp-remote@4.1','https://a/x','3334',"
+	  "'--auth','none','--resource','r','--silent',"
+	  "'--transport','http','--ignore-tool','d*','--host','localhost']}",
+	    "{'command':'/m','args':['https://a/x', '3334', '--auth', 'none',"
+	    " '--profile', 'r', '--silent',"
+	    " '--transport', 'http', '--ignore-tool', 'd*', '--host',"
+	    " 'localhost']}" },
+	{ "{'command':'uvx','args':['--from','fastmcp-remote','fastmcp-remote',"
+	  "'https://a/x','--header','A:${B}']}",
+	    "{'command':'/m','args':['https://a/x', '--header', 'A:${B}']}" },
+	{ "{'command':'fastmcp-remote','args':['https://a/x','--verify',"
+	  "'false']}",
+	    "[unknown option --verify" },
+	{ "{'command':'sh','args':['-c','uvx fastmcp-remote https://a/x']}",
+	    "[not understood" },
+	/* mcp-proxy-for-aws */
+	{ "{'command':'uvx','args':['mcp-proxy-for-aws@latest',"
+	  "'https://b.us-east-1.api.aws/x','--profile','default','--region=us-east-1',"
+	  "'--read-only','--tool-timeout','9']}",
+	    "{'command':'/m', 'env':{'AWS_PROFILE': 'default'},"
+	    "'args':['https://b.us-east-1.api.aws/x', '--aws-sigv4', 'us-east-1',"
+	    " '--read-only', '--call-timeout', '9',"
+	    " '--auth-command', 'aws configure export-credentials']}" },
+	{ "{'command':'uvx','args':['mcp-proxy-for-aws','--region','us-east-1',"
+	  "'https://b.us-east-1.api.aws/x'],'env':{'AWS_ACCESS_KEY_ID':'a'}}",
+	    "{'command':'/m','args':['--aws-sigv4', 'us-east-1',"
+	    " 'https://b.us-east-1.api.aws/x'],'env':{'AWS_ACCESS_KEY_ID':'a'}}" },
+	{ "{'command':'uvx','args':['mcp-proxy-for-aws','--region','r',"
+	  "'--profile','p','https://b.us-east-1.api.aws/x'],"
+	  "'env':{'AWS_ACCESS_KEY_ID':'a'}}",
+	    "[--profile" },
+	{ "{'command':'uvx','args':['mcp-proxy-for-aws','https://a/x']}",
+	    "[--region" },
+	{ "{'command':'uvx','args':['mcp-proxy-for-aws',"
+	  "'https://a.us-east-1.api.aws/x','--metadata','A=b']}",
+	    "[unknown option --metadata" },
+	{ "{'command':'sh','args':['-c','uvx mcp-proxy-for-aws https://a/']}",
+	    "[not understood" },
+	/* a whole command line in the command */
+	{ "{'command':'npx -y mcp-remote https://a/x?k=SECRET','env':{}}",
+	    "{'command':'/m', 'args':['https://a/x?k=SECRET'],'env':{}}" },
+	{ "{\n\t'command': 'npx  mcp-remote https://a/x --header "
+	  "\\'A: b c\\''\n}",
+	    "{\n\t'command': '/m',\n\t'args': ['https://a/x', '--header', "
+	    "'A: b c']\n}" },
+	{ "{'command':'npx -y mcp-remote','args':[ 'https://a/x' ]}",
+	    "{'command':'/m','args':[ 'https://a/x' ]}" },
+	{ "{'command':['npx mcp-remote https://a/x']}",
+	    "{'command':['/m', 'https://a/x']}" },
+	{ "{'command':'cmd /c npx mcp-remote https://a/x'}",
+	    "{'command':'wsl.exe', 'args':['--exec', '/m', 'https://a/x']}" },
+	{ "{'command':'wsl npx mcp-remote https://a/x'}",
+	    "{'command':'wsl', 'args':['/m', 'https://a/x']}" },
+	{ "{'command':'uvx mcp-proxy https://a/x','args':[]}",
+	    "{'command':'/m','args':['https://a/x']}" },
+	{ "{'command':'C:\\\\Program Files\\\\nodejs\\\\npx.cmd',"
+	  "'args':['mcp-remote','https://a/x']}",
+	    "{'command':'wsl.exe','args':['--exec', '/m', 'https://a/x']}" },
+	{ "{'command':'npx mcp-remote https://a/x','args':7}", "=" },
+	{ "{'command':'npx mcp-remote https://a/x && ls'}", "[unexpected" },
+	{ "{'command':'npx mcp-remote \\'https://a/x'}", "[not under" },
+	/* words of --transport */
+	{ "{'command':'npx','args':['mcp-remote','https://a/x','--transport',"
+	  "'streamable-http']}",
+	    "{'command':'/m','args':['https://a/x', '--transport',"
+	    " 'streamable-http']}" },
+	{ "{'command':'npx','args':['mcp-remote','https://a/x','--transport',"
+	  "'websocket']}",
+	    "{'command':'/m','args':['https://a/x', '--transport',"
+	    " 'websocket']}" },
+	/* placeholders of the host */
+	{ "{'command':'npx','args':['mcp-remote','https://a/x','--header',"
+	  "'Authorization: Bearer ${input:t}']}",
+	    "{'command':'/m', 'env':{'MCP_HEADER_1': 'Bearer ${input:t}'},"
+	    "'args':['https://a/x', '-H', 'Authorization: "
+	    "${MCP_HEADER_1}']}" },
+	{ "{'command':'npx','args':['mcp-remote','https://a/x','--header',"
+	  "'X-A:${env:B}'],'env':{'MCP_X_A':'c'}}",
+	    "{'command':'/m','args':['https://a/x', '-H', 'X-A: ${MCP_HEADER_1}'],"
+	    "'env':{'MCP_HEADER_1': '${env:B}', 'MCP_X_A':'c'}}" },
+	{ "{'command':'mcp-proxy','args':['-H','A','${input:b c}',"
+	  "'https://a/x']}",
+	    "{'command':'/m', 'env':{'MCP_HEADER_1': '${input:b c}'},"
+	    "'args':['-H', 'A: ${MCP_HEADER_1}', 'https://a/x']}" },
+	{ "{'command':['npx','mcp-remote','https://a/x','--header',"
+	  "'A: {env:B}']}",
+	    "{'command':['/m', 'https://a/x', '-H', 'A: ${MCP_HEADER_1}'],"
+	    " 'environment':{'MCP_HEADER_1': '{env:B}'}}" },
 	/* left alone */
-	{ "{'command':'npx mcp-remote https://a/x'}", "[not understood" },
 	{ "{'command':'sh','args':['-c','npx mcp-remote https://a/x']}",
 	    "[not understood" },
 	{ "{'command':'npx','args':['mcp-remote']}", "[no URL" },
 	{ "{'command':'npx','args':['mcp-remote','https://a/x','--who']}",
 	    "[unknown option" },
+	{ "{'command':'npx','args':['mcp-remote','https://a/x','--header A:"
+	  "SECRET']}",
+	    "[unknown option --header, in one word with its value]" },
 	{ "{'command':'npx','args':['mcp-remote','https://a/x','--header',"
 	  "'A:','b']}",
 	    "[unexpected argument" },
@@ -296,8 +417,43 @@ static const struct {
 	{ "{'url':'https://a/x','headers':{'A':'b'},'env':{}}",
 	    "{'command':'/m', 'args':['https://a/x', '-H', 'A: b'],"
 	    "'env':{}}" },
+	/* what the host replaces goes through its own variables */
 	{ "{'headers':{'A':'$b'},'url':'https://a/x'}",
-	    "{'command':'/m', 'args':['https://a/x', '-H', 'A: $b']}" },
+	    "{'command':'/m', 'args':['https://a/x', '-H', 'A: ${MCP_HEADER_1}'],"
+	    " 'env':{'MCP_HEADER_1': '$b'}}" },
+	{ "{'url':'https://a/x','headers':{'A-b':'${env:B}','C':'d'}}",
+	    "{'command':'/m', 'args':['https://a/x', '-H',"
+	    " 'A-b: ${MCP_HEADER_1}'], 'env':{'MCP_HEADER_1': '${env:B}',"
+	    " 'MCPSPLICE_HEADER': 'C: d'}}" },
+	{ "{'type':'http','url':'https://a/x',"
+	  "'headers':{'Authorization':'Bearer ${input:t}'}}",
+	    "{'type':'stdio','command':'/m', 'args':['https://a/x',"
+	    " '-H', 'Authorization: ${MCP_HEADER_1}'], 'env':{'MCP_HEADER_1':"
+	    " 'Bearer ${input:t}'}}" },
+	{ "{'url':'https://a/x','headers':{'authorization':'Basic ${env:B}'},"
+	  "'env':{'C':'d'}}",
+	    "{'command':'/m', 'args':['https://a/x', '-H', 'authorization:"
+	    " ${MCP_HEADER_1}'],'env':{'MCP_HEADER_1':"
+	    " 'Basic ${env:B}', 'C':'d'}}" },
+	{ "{'url':'https://a/x','headers':{'A':'${B:-c}'},'env':null}",
+	    "{'command':'/m', 'args':['https://a/x', '-H', 'A: ${MCP_HEADER_1}'],"
+	    "'env':{'MCP_HEADER_1': '${B:-c}'}}" },
+	{ "{'url':'https://a/x','headers':{'A':'${'}}",
+	    "{'command':'/m', 'args':['https://a/x', '-H', 'A: ${MCP_HEADER_1}'],"
+	    " 'env':{'MCP_HEADER_1': '${'}}" },
+	{ "{'url':'https://a/x','headers':{'A':'a$$b','a':'$(c)'}}",
+	    "{'command':'/m', 'args':['https://a/x', '-H', 'A: ${MCP_HEADER_1}',"
+	    " '-H', 'a: ${MCP_HEADER_2}'], 'env':{'MCP_HEADER_1': 'a$$b', 'MCP_HEADER_2':"
+	    " '$(c)'}}" },
+	{ "{'type':'remote','url':'https://a/x','headers':{'A':'{env:B}'}}",
+	    "{'type':'local','command':['/m', 'https://a/x', '-H',"
+	    " 'A: ${MCP_HEADER_1}'], 'environment':{'MCP_HEADER_1': '{env:B}'}}" },
+	{ "{'url':'https://a/x?k=${input:b}'}", "[URL" },
+	{ "{'type':'remote','url':'https://a/{env:B}'}", "[URL" },
+	/* mcporter */
+	{ "{'baseUrl':'https://a/x'}",
+	    "{'command':'/m', 'args':['https://a/x']}" },
+	{ "{'baseUrl':'https://a/x','bearerTokenEnv':'T'}", "[bearerTokenEnv" },
 	{ "{'url':'https://a/x',\n 'headers':{}\n}",
 	    "{'command':'/m', 'args':['https://a/x']\n}" },
 	{ "{'url':'https://a/x', // u\n 'headers':{'A':'b'} // h\n}",
@@ -330,10 +486,6 @@ static const struct {
 	    "[cannot be sent" },
 	{ "{'url':'https://a/x','headers':{'A\\u001b':'${env:B}'}}",
 	    "[A\\x1b" },
-	{ "{'url':'https://a/x','headers':{'A':'${env:B}'}}", "[${NAME}" },
-	{ "{'url':'https://a/x','headers':{'A':'${B:-c}'}}", "[${NAME}" },
-	{ "{'url':'https://a/x','headers':{'A':'${'}}", "[${NAME}" },
-	{ "{'url':'https://a/x','headers':{'A':'a$$b'}}", "[one dollar" },
 	{ "{'url':'https://a/x','headers':{'A':7}}", "[no text" },
 	{ "{'url':'https://a/x','headers':{'A':'b\\u0000'}}", "[no text" },
 	{ "{'url':'https://a/x','headers':7}", "[no list" },
@@ -342,7 +494,7 @@ static const struct {
 	{ "{'url':'https://a/x','oauth':{}}", "[oauth" },
 	{ "{'url':'https://a/x','type':'ws'}", "[type" },
 	{ "{'url':'https://a/x','httpUrl':'https://a/x'}", "[several" },
-	{ "{'url':'https://a/${B}'}", "[its URL" },
+	{ "{'url':'${B}/x'}", "[URL" },
 	{ "{'url':'http://far.example/x'}", "[allow-http" },
 	{ "{'url':'ws://a/x'}", "[scheme" },
 };
@@ -466,7 +618,7 @@ static const struct {
 	{ "'supergateway','--sse','https://a/x','--header','@/f'", "@FILE" },
 	{ "'supergateway','--sse','https://a/x','--debug'", "--debug" },
 	{ "'mcp-proxy','-H','A','b','--transport=sse','https://a/x'", "" },
-	{ "'mcp-proxy','--host','0.0.0.0','https://a/x'", "=" },
+	{ "'mcp-proxy','--host','0.0.0.0','https://a/x'", "--host" },
 	{ "'mcp-proxy','https://a/x','--host','0.0.0.0'", "--host" },
 	{ "'mcp-proxy','https://a/x','--header','A: b'", "--header" },
 	{ "'mcp-proxy','https://a/x','-HA: b'", "-H" },
@@ -655,13 +807,78 @@ static const struct {
 	{ HEAD "command = 'npx'\nargs = ['mcp-remote', 'https://a/x']\n"
 	       "[mcp_servers.a.\"\\u0065nv\"]\nA = 'f'\n",
 	    "[MCPSPLICE_" },
+	/* other tables */
+	{ HEAD URL "[mcp_servers.a.http_headers] # h\nA = 'b'\n# c\n[d]\n",
+	    HEAD "command = \"/m\"\nargs = [\"https://a/x\"]\n"
+		 "env = { MCPSPLICE_HEADER = \"A: b\" }\n# c\n[d]\n" },
+	{ HEAD URL "http_headers.A = 'b'\nhttp_headers.\"C\" = 'd'\n",
+	    HEAD "command = \"/m\"\nargs = [\"https://a/x\"]\n"
+		 "env = { MCPSPLICE_HEADER = \"A: b\\nC: d\" }\n" },
+	{ HEAD URL "http_headers = { A = \"b$\", C = '${D}' }\n",
+	    "[not understood" },
+	{ "[mcp_servers]\n  b.url = 'https://a/x' # c\n  b.enabled = true\n"
+	  "[d]\n",
+	    "[mcp_servers]\n  b.command = \"/m\"\n"
+	    "  b.args = [\"https://a/x\"] # c\n  b.enabled = true\n[d]\n" },
+	{ "mcp_servers.'b c'.command = 'npx'\n"
+	  "mcp_servers.'b c'.args = ['mcp-remote', 'https://a/x']\n"
+	  "mcp_servers.d.url = 'https://d/'\n"
+	  "mcp_servers.d.http_headers.A = 'b'\n",
+	    "mcp_servers.'b c'.command = \"/m\"\n"
+	    "mcp_servers.'b c'.args = [\"https://a/x\"]\n"
+	    "mcp_servers.d.command = \"/m\"\n"
+	    "mcp_servers.d.args = [\"https://d/\"]\n"
+	    "mcp_servers.d.env = { MCPSPLICE_HEADER = \"A: b\" }\n" },
+	{ "[mcp_servers]\nb = { url = 'https://a/x', startup_timeout_sec = 9 }"
+	  "\nc = { command = 'npx', args = ['mcp-remote', 'https://c/'] }\n",
+	    "[mcp_servers]\nb = { command = \"/m\", args = [\"https://a/x\"],"
+	    " startup_timeout_sec = 9 }"
+	    "\nc = { command = \"/m\", args = [\"https://c/\"] }\n" },
+	{ "x = 1\nmcp_servers = { b = { enabled = true, url = 'https://a/x' }, "
+	  "'c' = { url = 'https://c/' } } # c\n",
+	    "x = 1\nmcp_servers = { b = { enabled = true, command = \"/m\", "
+	    "args = [\"https://a/x\"] }, 'c' = { command = \"/m\", args = "
+	    "[\"https://c/\"] } } # c\n" },
+	{ "[mcp_servers]\nb = { url = 'https://a/x', http_headers.B = 'U' }\n",
+	    "[inline table; by hand it becomes command = \"/m\", args = "
+	    "[\"https://a/x\"], env = { MCPSPLICE_HEADER = \"B: (set)\" }" },
+	/* a whole command line */
+	{ HEAD "  command = 'npx -y mcp-remote https://a/x'\r\n",
+	    HEAD "  command = \"/m\"\r\n  args = [\"https://a/x\"]\r\n" },
+	/* vibe */
+	{ "[[mcp_servers]] # 1\nname = 'a'\ntransport = 'streamable-http'\n"
+	  "url = 'https://a/x'\nheaders = { A = 'b' }\n\n[[mcp_servers]]\n"
+	  "name = 'b'\ntransport = 'stdio'\ncommand = 'npx'\n"
+	  "args = ['mcp-remote', 'https://b/']\nenv = { C = 'd' }\n"
+	  "[[models]]\nurl = 'https://no/'\n",
+	    "[[mcp_servers]] # 1\nname = 'a'\ntransport = \"stdio\"\n"
+	    "command = \"/m\"\nargs = [\"https://a/x\"]\n"
+	    "env = { MCPSPLICE_HEADER = \"A: b\" }\n\n[[mcp_servers]]\n"
+	    "name = 'b'\ntransport = 'stdio'\ncommand = \"/m\"\n"
+	    "args = [\"https://b/\"]\nenv = { C = 'd' }\n"
+	    "[[models]]\nurl = 'https://no/'\n" },
+	{ "mcp_servers = [\n { name = 'a', url = 'https://a/x' },\n"
+	  " { name = 'b', command = 'npx', args = ['mcp-remote', "
+	  "'https://b/'] },\n]\n",
+	    "[items of one list" },
+	{ "[[mcp_servers]]\nname = 'a b'\nurl = 'https://a/x'\n"
+	  "api_key_env = 'T'\n",
+	    "[\"a b\" is left alone: its api_key_env" },
+	{ "[[mcp_servers]]\nurl = 'https://a/x'\n[mcp_servers.headers]\n"
+	  "A = 'b'\n",
+	    "[several places" },
+	{ "[[mcp_servers]]\nurl = 'https://a/x'\ntransport = 'ws'\n",
+	    "[transport" },
 	/* left alone */
 	{ HEAD URL "scopes = [\"a\"]\n", "[scopes" },
-	{ HEAD URL "[mcp_servers.a.http_headers]\nA = \"b\"\n",
-	    "[http_headers" },
-	{ HEAD URL "http_headers.A = \"b\"\n", "[http_headers" },
 	{ HEAD URL "[mcp_servers.a.oauth.b]\nA = \"b\"\n", "[oauth" },
-	{ HEAD URL "http_headers = { A = \"b$\" }\n", "[dollar" },
+	{ HEAD URL "[mcp_servers.b]\n[mcp_servers.a.http_headers]\nA = 'b'\n",
+	    "[several places" },
+	{ HEAD "command = 'npx'\n[mcp_servers.b]\n[mcp_servers]\n"
+	       "a.args = ['mcp-remote', 'https://a/x']\n",
+	    "[several places" },
+	{ HEAD "url = 'https://a/$x'\n", "[URL" },
+	{ HEAD URL "http_headers = { A = { b = 'c' } }\n", "[not understood" },
 	{ HEAD URL "http_headers = { A = 7 }\n", "[not understood" },
 	{ HEAD URL "http_headers = 7\n", "[not understood" },
 	{ HEAD URL "bearer_token_env_var = \"T\"\nenv_vars = []\n",
@@ -713,6 +930,11 @@ static const struct {
 		 "\"https://a/x\"]\n" },
 	{ HEAD "command = \"mcp-remote\"\nargs = [\"https://a/x\", "
 	       "\"--header\", \"A: ${B}\"]\n",
+	    HEAD "command = \"wsl.exe\"\nenv = { WSLENV = \"B\" }\n"
+		 "args = [\"--exec\", \"/m\", \"https://a/x\", "
+		 "\"--header\", \"A: ${B}\"]\n" },
+	{ HEAD "command = \"mcp-remote\"\nargs = [\"https://a/x\", "
+	       "\"--header\", \"A: ${B}\"]\nenv = { B = 'c' }\n",
 	    "[WSLENV" },
 	{ HEAD URL,
 	    HEAD "command = \"wsl.exe\"\nargs = [\"--exec\", \"/m\", "
@@ -758,6 +980,45 @@ START_TEST(path_of_windows)
 }
 END_TEST
 
+/* The path of mcpsplice, and what starts it. */
+static const struct {
+	const char *self, *start;
+} runs[] = {
+	{ "/u/.npm/_npx/2a6b/node_modules/@mcpsplice/linux-x64/bin/mcpsplice",
+	    "'npx','args':['-y', 'mcpsplice', 'https://a/x']" },
+	{ "/u/_npxx/mcpsplice", "'/u/_npxx/mcpsplice','args':['https://a/x']" },
+};
+
+START_TEST(run_by)
+{
+	char *before = json("{'mcpServers':{'e':{'command':'mcp-remote',"
+			    "'args':['https://a/x']}}}"),
+	     *wanted = json(runs[_i].start);
+	struct wrap_plan p = { 0 };
+	struct buf out, hand;
+	char *why = NULL;
+
+	buf_init(&out, 0);
+	buf_init(&hand, 0);
+	ck_assert_int_eq(wrap_json(&p, span_of(before), runs[_i].self, &why),
+	    0);
+	wrap_plan_apply(&p, span_of(before), &out);
+	ck_assert_msg(strstr(buf_str(&out), wanted) != NULL, "%s",
+	    buf_str(&out));
+	check_again(wrap_json, buf_span(&out));
+	wrap_by_hand(&hand, "c.yaml",
+	    span_of("mcpServers:\n  a:\n    url: https://a/x\n"), runs[_i].self,
+	    false);
+	ck_assert_ptr_ne(strstr(buf_str(&hand), "mcpsplice\""), NULL);
+	ck_assert_ptr_eq(strstr(buf_str(&hand), "node_modules"), NULL);
+	wrap_plan_free(&p);
+	buf_free(&out);
+	buf_free(&hand);
+	free(before);
+	free(wanted);
+}
+END_TEST
+
 /* --- the diff, and files by hand --- */
 
 /* What is secret has CANARY in it, or is 4711; what has to be seen has SEEN. */
@@ -772,6 +1033,12 @@ static const char *const secrets[] = {
 	"'-H','SEEN','CANARY8','https://a/x']}}}",
 	"{'mcpServers':{'e':{'command':'npx','args':['supergateway',"
 	"'--sse','https://a/x','--oauth2Bearer','CANARY9']}}}",
+	"{'mcpServers':{'e':{'command':'npx mcp-remote https://a/SEEN --header "
+	"A:CANARY'}}}",
+	"{'mcpServers':{'e':{'command':'mcp-stdio','args':['https://a/SEEN',"
+	"'--bearer-token','CANARY']}}}",
+	"{'mcpServers':{'e':{'url':'https://a/x?CANARY','headers':{'A':"
+	"'${env:B:-CANARY}'}}}}",
 	/* written in another way than what takes their place */
 	"{'mcpServers':{'e':{'url':'https://a/x?\\u0043ANARY1','headers':"
 	"{'A':'\\u0043ANARY2','B':'$ \\u0043ANARY3'}}}}",
@@ -807,6 +1074,14 @@ static const char *const secrets[] = {
 	     "b = '''\nCANARY'''\nenv.T = 'CANARY'\nenv = { A = 4711,\n"
 	     "B = [ 'CANARY', # CANARY\n \"CANARY\" ] }\nSEEN = 5\n",
 	"[mcp_servers.a.env]\nurl = 'CANARY'\n" HEAD "url = 'https://a/SEEN'\n",
+	"mcp_servers = { a = { url = 'https://a/SEEN?CANARY', note = "
+	"{ url = 'CANARY' } } }\nurl = 'CANARY'\n",
+	"url = 'CANARY'\nmcp_servers.a.url = 'https://a/SEEN'\n"
+	"mcp_servers.a.note = 'CANARY'\nmcp_servers.a.env.url = 'CANARY'\n",
+	"[mcp_servers]\na.url = 'https://a/SEEN'\na.http_headers.url = "
+	"'CANARY'\na.note.url = 'CANARY'\n",
+	"[[mcp_servers]]\nname = 'SEEN'\nurl = 'https://a/x'\n"
+	"headers = { url = 'CANARY' }\nnote = 'CANARY'\n",
 	HEAD "command = 'npx'\nargs = ['mcp-remote', 'https://a/SEEN', "
 	     "'--header', # CANARY\n 'A:CANARY']\n[x]\nurl = 'CANARY'\n" HEAD
 	     "x = 1\n",
@@ -817,7 +1092,7 @@ START_TEST(secrets_are_hidden)
 	struct wrap_plan p = { 0 };
 	char *text, *why = NULL;
 	struct buf out, diff;
-	bool toml = secrets[_i][0] == '[';
+	bool toml = secrets[_i][0] != '{';
 
 	text = toml ? xstrdup(secrets[_i]) : json(secrets[_i]);
 	buf_init(&out, 0);
@@ -877,6 +1152,13 @@ static const struct {
 	    "'--header','A%: ${B%}',", "]}}}" },
 	{ wrap_json, "{'mcpServers':{'e':{'url':'https://a/x'}}}", "/* ", "" },
 	{ wrap_toml, "", "[mcp_servers.a%]\nurl = 'https://a/%'\n", "" },
+	{ wrap_toml, "mcp_servers = { ", "a% = { url = 'https://a/%' }, ",
+	    "}\n" },
+	{ wrap_toml, "", "[[mcp_servers]]\nurl = 'https://a/%'\n", "" },
+	{ wrap_toml, HEAD "url = 'https://a/x'\n",
+	    "http_headers.A% = 'value %'\n", "" },
+	{ wrap_json, "{'mcpServers':{'e':{'url':'https://a/x','headers':{",
+	    "'A%':'${env:B%}',", "}}}}" },
 	{ wrap_toml, HEAD "url = 'https://a/x'\nhttp_headers = { ",
 	    "A% = 'value %', ", "}\n" },
 };
@@ -922,6 +1204,38 @@ START_TEST(large_files)
 {
 	double small = time_of((size_t)_i, 500) + CLOCKS_PER_SEC / 200.0;
 	double huge = time_of((size_t)_i, 8000);
+
+	ck_assert_msg(huge < 64 * small, "%.0f and %.0f ticks", small, huge);
+}
+END_TEST
+
+static const char *const large_in_yaml[] = { "a%:\n  url: https://a/%\n",
+	" a%:\n  url: https://a/%\n", " - {url: http://x}\n",
+	"{a: {url: http://x}, b%: [", "- - - ", "a: ", "a: \"\"\"a\n", "\"a\n",
+	" x: |\n  url: y\n\n", "# url: http://x\n", " ? x\n", ": ", "\n" };
+
+static double
+time_of_yaml(size_t i, int n)
+{
+	struct buf text, out;
+	clock_t start;
+
+	buf_init(&text, 0);
+	buf_init(&out, 0);
+	repeat(&text, "mcpServers:\n", 1);
+	repeat(&text, large_in_yaml[i], n);
+	start = clock();
+	wrap_by_hand(&out, "c.yaml", buf_span(&text), SELF, false);
+	start = clock() - start;
+	buf_free(&text);
+	buf_free(&out);
+	return (double)start;
+}
+
+START_TEST(large_yaml)
+{
+	double small = time_of_yaml((size_t)_i, 1250) + CLOCKS_PER_SEC / 200.0;
+	double huge = time_of_yaml((size_t)_i, 20000);
 
 	ck_assert_msg(huge < 64 * small, "%.0f and %.0f ticks", small, huge);
 }
@@ -1011,70 +1325,147 @@ START_TEST(by_hand)
 	wrap_by_hand(&out, "c.yaml", span_of("url: https://a/x"), SELF, true);
 	ck_assert_str_eq(buf_str(&out),
 	    "c.yaml: line 1 has to be changed by hand, into:\n"
-	    "  - name: NAME\n    command: \"wsl.exe\"\n"
-	    "    args: [\"--exec\", \"/m\", \"https://a/x\"]\n");
+	    "  \"command\": \"wsl.exe\", \"args\": "
+	    "[\"--exec\", \"/m\", \"URL\"]\n");
 	buf_free(&out);
 }
 END_TEST
 
-/* What stands in the file, and what is printed behind "line N ... into:". */
+/* What stands in the file, and what is printed, but for the path, and the line
+ * on "(set)". */
 static const struct {
 	const char *before, *after;
 } yaml[] = {
 	/* Goose */
 	{ "extensions:\n  gh: # c\n    name: g.h\n    headers:\n"
 	  "      Authorization: Bearer CANARY\n      'B': \"${V}\"\n\n"
+	  "    type: streamable_http\n    enabled: true\n"
 	  "    uri: 'https://a/x?CANARY' # CANARY\n    timeout: 20\n"
 	  "  other:\n    cmd: x\n",
-	    "  gh:\n    type: stdio\n    name: g.h\n    enabled: true\n"
-	    "    cmd: \"/m\"\n    args: [\"https://a/x?(set)\"]\n    envs: { "
-	    "MCPSPLICE_HEADER: \"Authorization: (set)\\nB: ${V}\" }\n"
+	    "line 10 has to be changed by hand, into:\n"
+	    "  gh:\n    name: g.h\n    type: stdio\n    enabled: true\n"
+	    "    cmd: \"/m\"\n    args: [\"https://a/x?(set)\"]\n    envs: {"
+	    "\"MCPSPLICE_HEADER\": \"Authorization: (set)\\nB: ${V}\"}\n"
 	    "    timeout: 20\n" },
 	{ "extensions:\n  r:\n    cmd: npx\n    args: [-y, \"mcp-remote\", "
-	  "'https://a/x', --header, \"A: b, CANARY\"]\n",
-	    "  r:\n    type: stdio\n    name: r\n    enabled: true\n"
-	    "    cmd: \"/m\"\n    args: [\"https://a/x\"]\n    envs: { "
-	    "MCPSPLICE_HEADER: \"A: (set)\" }\n    timeout: 300\n" },
+	  "'https://a/x', --header, \"A: b, CANARY\"]\n    envs: {T: CANARY}\n",
+	    "line 4 has to be changed by hand, into:\n"
+	    "  r:\n    cmd: \"/m\"\n    args: [\"https://a/x\", \"--header\", "
+	    "\"A: (set)\"]\n    envs: {\"T\": \"(set)\"}\n" },
 	/* Continue */
-	{ "name: n\nmcpServers:\n- name: \"g h\"\n  url: https://a/x\n"
+	{ "---\nname: n\nmcpServers:\n- name: \"g h\"\n  url: https://a/x\n"
 	  "  requestOptions:\n    headers: { A: \"Bearer ${{ secrets.T }}\" }\n"
 	  "- command: x\nmodels:\n- name: y\n",
-	    "  - name: g h\n    command: \"/m\"\n    args: [\"https://a/x\"]\n"
-	    "    env: { MCPSPLICE_HEADER: \"A: Bearer ${{ secrets.T }}\" }\n" },
+	    "line 5 has to be changed by hand, into:\n"
+	    "  - name: g h\n    command: \"/m\"\n    args: [\"https://a/x\", "
+	    "\"-H\", \"A: ${MCP_HEADER_1}\"]\n"
+	    "    env: {\"MCP_HEADER_1\": \"Bearer ${{ secrets.T }}\"}\n" },
 	{ "mcpServers:\n  - name: b\r\n    command: npx\r\n    args:\r\n"
 	  "    - mcp-remote\r\n    - https://a/x\r\n    - --header\r\n"
-	  "    - 'A: CANARY'\r\n",
-	    "  - name: b\n    command: \"/m\"\n    args: [\"https://a/x\"]\n"
-	    "    env: { MCPSPLICE_HEADER: \"A: (set)\" }\n" },
+	  "    - 'A: CANARY'\r\n  -\n    name: no\n    url: https://b/\n",
+	    "line 5 has to be changed by hand, into:\n"
+	    "  - name: b\n    command: \"/m\"\n    args: [\"https://a/x\", "
+	    "\"--header\", \"A: (set)\"]\n"
+	    "line 11 has to be changed by hand, into:\n"
+	    "  - name: \"no\"\n    command: \"/m\"\n"
+	    "    args: [\"https://b/\"]\n" },
+	{ "mcpServers:\n- name: n\n  url: https://a/x\n  requestOptions:\n"
+	  "    timeout: 5\n",
+	    "\"n\" is left alone: its requestOptions cannot be carried over\n" },
 	/* LibreChat */
 	{ "mcpServers:\n  l:\n    url: https://a/s/sk-CANARY123456/x\n"
 	  "    timeout: 60000\n  o:\n    command: CANARY\n",
+	    "line 3 has to be changed by hand, into:\n"
 	    "  l:\n    command: \"/m\"\n    args: [\"https://a/s/(set)/x\"]\n"
 	    "    timeout: 60000\n" },
-	/* names that would need quotes, and what a terminal would obey */
-	{ "mcpServers:\n  - name: 'a: [b'\n    timeout: a\x1b\n"
+	/* names that need quotes, and what a terminal would obey */
+	{ "mcpServers:\n  - name: 'a: [b'\n    timeout: CANARY\x1b\n"
 	  "    url: https://a/\xc2\x9b\n",
-	    "  - name: NAME\n    command: \"/m\"\n"
-	    "    args: [\"https://a/\\\\xc2\\\\x9b\"]\n    timeout: 300\n" },
+	    "line 4 has to be changed by hand, into:\n"
+	    "  - name: \"a: [b\"\n    timeout: \"(set)\"\n    command: \"/m\"\n"
+	    "    args: [\"https://a/\\xc2\\x9b\"]\n" },
+	/* hermes */
+	{ "mcp_servers:\n  w: # c\n    url: \"https://a/x\"\n    headers:\n"
+	  "      Authorization: \"Bearer CANARY\"\n      X: ${V}\n"
+	  "    timeout: 180\n    enabled: false\n    tools:\n"
+	  "      include: [url, CANARY]\n  v:\n    url: https://b/\n"
+	  "    auth: oauth\n",
+	    "line 3 has to be changed by hand, into:\n"
+	    "  w:\n    command: \"/m\"\n    args: [\"https://a/x\"]\n"
+	    "    env: {\"MCPSPLICE_HEADER\": \"Authorization: (set)\\nX: ${V}\""
+	    "}\n    timeout: 180\n    enabled: false\n"
+	    "    tools: {\"include\": [\"url\", \"CANARY\"]}\n"
+	    "\"v\" is left alone: its auth cannot be carried over\n" },
+	{ "mcp_servers:\n  old:\n    args: [\"-y\", \"mcp-remote\", "
+	  "\"https://a/x\", \"--header\",\n      'X-A: ${TOK}', --debug]\n"
+	  "    command: npx\n    env: {TOK: CANARY, 'B': \"${C}\"}\n",
+	    "line 3 has to be changed by hand, into:\n"
+	    "  old:\n    args: [\"https://a/x\", \"--header\", "
+	    "\"X-A: ${TOK}\", \"--debug\"]\n    command: \"/m\"\n"
+	    "    env: {\"TOK\": \"(set)\", \"B\": \"${C}\"}\n" },
+	{ "mcp_servers: {old: {command: \"npx mcp-remote https://a/x\"}}\n",
+	    "line 1 has to be changed by hand, into:\n"
+	    "  old:\n    command: \"/m\"\n    args: [\"https://a/x\"]\n" },
+	/* fast-agent */
+	{ "mcp: {servers: {w: {transport: http, url: 'https://a/x', headers: "
+	  "{A: CANARY}}, v: {command: uvx, args: [s]}}}\n",
+	    "line 1 has to be changed by hand, into:\n"
+	    "  w:\n    transport: stdio\n    command: \"/m\"\n"
+	    "    args: [\"https://a/x\"]\n"
+	    "    env: {\"MCPSPLICE_HEADER\": \"A: (set)\"}\n" },
+	/* LiteLLM */
+	{ "model_list:\n  - model_name: m\n    litellm_params:\n"
+	  "      url: https://no/\nmcp_servers:\n  w:\n"
+	  "    url: \"https://a/x\"\n    transport: \"http\"\n"
+	  "    extra_headers: [CANARY]\n  v:\n    url: https://b/\n"
+	  "    auth_type: bearer_token\n    auth_value: CANARY\n",
+	    "line 7 has to be changed by hand, into:\n"
+	    "  w:\n    command: \"/m\"\n    args: [\"https://a/x\"]\n"
+	    "    transport: stdio\n    extra_headers: [\"(set)\"]\n"
+	    "\"v\" is left alone: its auth_type cannot be carried over\n" },
+	/* what only looks like a server */
+	{ "mcpServers:\n  a:\n    description: |\n      url: https://no/\n\n"
+	  "      CANARY: x\n    url: https://a/x\n",
+	    "line 7 has to be changed by hand, into:\n"
+	    "  a:\n    description: \"(set)\"\n    command: \"/m\"\n"
+	    "    args: [\"https://a/x\"]\n" },
+	/* what is not understood */
+	{ "a: &d\n  t: 5\nmcpServers:\n  a: !x\n    <<: *d\n    b: \"c\n"
+	  "      d: \"\n    e: f\n      g: url\n    url: https://a/x\n",
+	    "line 10 has to be changed by hand, into:\n"
+	    "  a:\n    \"<<\": \"(set)\"\n    b: \"(set)\"\n    e: \"(set)\"\n"
+	    "    command: \"/m\"\n    args: [\"https://a/x\"]\n" },
+	{ "extensions:\n  a:\n    uri: https://a/x\n    envs: {}\n"
+	  "    headers: {A: CANARY}\n",
+	    "line 3 has to be changed by hand, into:\n"
+	    "  a:\n    cmd: \"/m\"\n    args: [\"https://a/x\"]\n"
+	    "    envs: {\"MCPSPLICE_HEADER\": \"A: (set)\"}\n" },
+	{ "mcpServers:\n  a:\n    b: {\n    c:\n    url: https://a/x\n",
+	    "line 5 has to be changed by hand, into:\n"
+	    "  \"command\": \"/m\", \"args\": [\"URL\"]\n" },
 };
 
 START_TEST(by_hand_in_yaml)
 {
-	struct buf out;
-	const char *got;
+	static const char note[] = "Where it says (set), ";
+	struct span rest, line;
+	struct buf out, got;
 
 	buf_init(&out, 0);
+	buf_init(&got, 0);
 	wrap_by_hand(&out, "c.yaml", span_of(yaml[_i].before), SELF, false);
-	got = strchr(buf_str(&out), '\n');
-	ck_assert_ptr_ne(got, NULL);
-	ck_assert_msg(strncmp(got + 1, yaml[_i].after,
-			  strlen(yaml[_i].after)) == 0 &&
-		(strstr(got, "(set)") != NULL) ==
-		    (strstr(got, "\nWhere it says (set), ") != NULL) &&
-		strstr(got + 1, "into:") == NULL &&
-		strstr(got, "CANARY") == NULL,
-	    "%s", got);
+	for (rest = buf_span(&out); rest.n > 0;) {
+		line = span_take(&rest, '\n');
+		if (line.n > 8 && memcmp(line.p, "c.yaml: ", 8) == 0)
+			line = (struct span){ line.p + 8, line.n - 8 };
+		if (span_find(line, note) == NULL)
+			buf_addf(&got, "%.*s\n", (int)line.n, line.p);
+	}
+	ck_assert_str_eq(buf_str(&got), yaml[_i].after);
+	ck_assert((strstr(buf_str(&got), "(set)") != NULL) ==
+	    (strstr(buf_str(&out), note) != NULL));
 	buf_free(&out);
+	buf_free(&got);
 }
 END_TEST
 
@@ -1164,6 +1555,25 @@ START_TEST(damaged_toml)
 }
 END_TEST
 
+START_TEST(damaged_yaml)
+{
+	struct buf b, out;
+	int i;
+
+	seed = (uint32_t)_i;
+	for (i = 0; i < 300; i++) {
+		buf_init(&b, 0);
+		buf_init(&out, 0);
+		buf_adds(&b, yaml[_i].before);
+		damage(&b);
+		damage(&b);
+		wrap_by_hand(&out, "c.yaml", buf_span(&b), SELF, any(2) == 0);
+		buf_free(&b);
+		buf_free(&out);
+	}
+}
+END_TEST
+
 int
 main(void)
 {
@@ -1177,6 +1587,9 @@ main(void)
 	suite_add_tcase(s, t);
 	t = tcase_create("toml");
 	tcase_add_loop_test(t, table, 0, COUNT(tables));
+	suite_add_tcase(s, t);
+	t = tcase_create("self");
+	tcase_add_loop_test(t, run_by, 0, COUNT(runs));
 	suite_add_tcase(s, t);
 	t = tcase_create("windows");
 	tcase_add_checked_fixture(t, setup_windows, teardown_windows);
@@ -1193,12 +1606,14 @@ main(void)
 	t = tcase_create("large");
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, large_files, 0, COUNT(large));
+	tcase_add_loop_test(t, large_yaml, 0, COUNT(large_in_yaml));
 	tcase_add_test(t, many_servers);
 	tcase_add_test(t, many_variables);
 	suite_add_tcase(s, t);
 	t = tcase_create("damaged");
 	tcase_add_loop_test(t, damaged_json, 0, COUNT(entries));
 	tcase_add_loop_test(t, damaged_toml, 0, COUNT(tables));
+	tcase_add_loop_test(t, damaged_yaml, 0, COUNT(yaml));
 	suite_add_tcase(s, t);
 	return unit_run(s);
 }
