@@ -962,7 +962,7 @@ class Questions(Load):
             key = rx.json["params"]["arguments"]["key"]
             tx.sse()
             tx.event(request("q-%s" % key, "elicitation/create",
-                             {"message": "sure?"}))
+                             {"message": key}))
             with lock:
                 count.append(rx)
                 if len(count) == n:
@@ -972,17 +972,19 @@ class Questions(Load):
         s.methods["tools/call"] = tool
         ids = self.send(p, n)
         self.assertTrue(asked.wait(support.LIVE))
+        questions = []
         for i in ids:
-            self.assertIsNotNone(p.find(
-                lambda m: m.get("method") == "elicitation/create" and
-                m["id"] == "q-%d" % i, 10))
+            m = p.find(lambda m: m.get("method") == "elicitation/create" and
+                       m["params"]["message"] == i, 10)
+            self.assertIsNotNone(m, i)
+            questions.append(m["id"])
         s.methods["tools/call"] = s.tool
-        return s, p, ids, dead
+        return s, p, ids, questions, dead
 
     def cut(self, n, sse):
         """The server is killed: each question is taken back, each call gets
         an error, the late answers go nowhere."""
-        s, p, ids, dead = self.asking(n, "cut")
+        s, p, ids, questions, dead = self.asking(n, "cut")
         s.forget()
         dead.set()
         for i in ids:
@@ -991,9 +993,9 @@ class Questions(Load):
         self.works_again(s, p, 2)
         gone = {m["params"]["requestId"] for m in list(p.messages)
                 if m.get("method") == "notifications/cancelled"}
-        self.assertEqual(gone, {"q-%d" % i for i in ids})
-        p.send(*[{"jsonrpc": "2.0", "id": "q-%d" % i,
-                  "result": {"action": "accept"}} for i in ids])
+        self.assertEqual(gone, set(questions))
+        p.send(*[{"jsonrpc": "2.0", "id": q,
+                  "result": {"action": "accept"}} for q in questions])
         self.settle(0.4)
         self.works_again_too(s, p)
         p.finish()
@@ -1006,10 +1008,10 @@ class Questions(Load):
 
     def answered(self, n, sse):
         """The answers are refused as lost: not delivered, and said so."""
-        s, p, ids, dead = self.asking(n, "answered")
+        s, p, ids, questions, dead = self.asking(n, "answered")
         s.forget()
-        p.send(*[{"jsonrpc": "2.0", "id": "q-%d" % i,
-                  "result": {"action": "accept"}} for i in ids])
+        p.send(*[{"jsonrpc": "2.0", "id": q,
+                  "result": {"action": "accept"}} for q in questions])
         self.assertIsNotNone(p.find(
             lambda m: "not delivered" in m.get("error", {})
             .get("message", ""), 5), "nobody is told")
@@ -1025,7 +1027,7 @@ class Questions(Load):
     def refused(self, n, sse):
         """A call that waits while another one's question is open: it did not
         run and is replayed; the one that asked is not."""
-        s, p, ids, dead = self.asking(1, "refused")
+        s, p, ids, questions, dead = self.asking(1, "refused")
         s.refuse = self.together(s, n, LOST["404 text"])
         s.forget()
         more = self.send(p, n, first=2000)
@@ -1033,7 +1035,7 @@ class Questions(Load):
         dead.set()
         self.error(p.answer(ids[0]), "maybe", "session_lost", "stream_lost")
         m = p.server_message("notifications/cancelled", 5)
-        self.assertEqual(m["params"]["requestId"], "q-%d" % ids[0])
+        self.assertEqual(m["params"]["requestId"], questions[0])
         self.works_again(s, p, 2)
         p.finish()
         self.assertEqual(s.runs(ids[0]), 1)
