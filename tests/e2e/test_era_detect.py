@@ -754,8 +754,8 @@ class Options(Base):
 
     def test_unknown_words(self):
         for option in ("--protocol", "--transport"):
-            status, out, err = self.once(["http://127.0.0.1:1/mcp", option,
-                                          "2025"])
+            status, out, err = self.once([option, "2025",
+                                          "http://127.0.0.1:1/mcp"])
             self.assertEqual(status, 2)
             self.assertEqual(out, b"")
 
