@@ -155,6 +155,8 @@ authorize_whose(const struct authorize *a, struct buf *out)
 			return false;
 		h = &a->credentials.headers;
 	}
+	for (i = 0; i < a->credentials.key.n; i++)
+		buf_addf(out, "%s\n", a->credentials.key.list[i].name);
 	for (i = 0; i < h->n; i++) {
 		buf_addf(out, "%s: ", h->list[i].name);
 		add_whose(out, h->list[i].value);

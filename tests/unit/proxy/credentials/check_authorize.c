@@ -24,6 +24,7 @@ static const struct credentials *now; /* of authorize */
 static unsigned ready, final;         /* answers so far */
 static char why[256];                 /* of the latest final one */
 static const char *challenge;         /* of the next refusal */
+static bool aws;                      /* the helper has keys of AWS */
 
 static void
 on_ready(uint64_t ticket, void *arg)
@@ -69,6 +70,7 @@ setup(void)
 	store = NULL;
 	authorize = NULL;
 	challenge = NULL;
+	aws = false;
 	ready = final = 0;
 }
 
@@ -88,9 +90,11 @@ make(const char *const *headers, const char *command,
 	static const struct oauth_ops ops = { on_ready, on_final, on_event,
 		on_peer };
 	struct given_config given = { .headers = headers };
-	struct authorize_config config = {
-		.given = &given, .command = command, .url = URL, .oauth = oauth
-	};
+	struct authorize_config config = { .given = &given,
+		.command = command,
+		.url = URL,
+		.aws = aws,
+		.oauth = oauth };
 	char *text = NULL;
 
 	authorize = authorize_new(loop, &config, &ops, NULL, &text);
@@ -276,6 +280,25 @@ START_TEST(helper_that_fails)
 }
 END_TEST
 
+/* A key of AWS is told by its id; of its secret nothing is told. */
+START_TEST(helper_of_another_user)
+{
+	struct buf b;
+
+	aws = true;
+	make_helper("{\"Version\":1,\"AccessKeyId\":\"AKIDONE\","
+		    "\"SecretAccessKey\":\"s3cret\"}");
+	buf_init(&b, 0);
+	ck_assert(!authorize_whose(authorize, &b));
+	authorize_ask(authorize, 1, false);
+	await(1);
+	ck_assert(authorize_whose(authorize, &b));
+	ck_assert_ptr_nonnull(strstr(buf_str(&b), "AKIDONE"));
+	ck_assert_ptr_null(strstr(buf_str(&b), "s3cret"));
+	buf_free(&b);
+}
+END_TEST
+
 /* --- OAuth --- */
 
 static void
@@ -441,6 +464,7 @@ main(void)
 	tcase_add_test(t, helper_that_is_almost_over);
 	tcase_add_test(t, helper_runs_again);
 	tcase_add_test(t, helper_that_fails);
+	tcase_add_test(t, helper_of_another_user);
 	tcase_add_test(t, token_of_the_store);
 	tcase_add_test(t, no_token);
 	tcase_add_test(t, token_that_is_almost_over);
