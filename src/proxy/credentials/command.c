@@ -3,8 +3,9 @@
  * expires or is refused.
  *
  * Invariants: one helper runs at a time, and questions that come meanwhile wait
- * for it. A run that fails leaves the headers at hand unchanged. No message
- * ever contains output of the helper.
+ * for it, unless it only renews early what is good still. A run that fails
+ * leaves the headers at hand unchanged. No message ever contains output of the
+ * helper.
  */
 #include "config.h"
 
@@ -49,8 +50,8 @@ struct command_auth {
 	int64_t expires_at; /* s since 1970; 0: not known */
 	int64_t renew_at;   /* likewise; the helper runs again from then on */
 	int64_t asked_at;   /* time of the last run */
-	bool spare;         /* what was at hand was good then, and is used if
-			     * the run fails */
+	bool spare;         /* what is at hand was good at each question since
+			     * then, and is used until it ends */
 	int64_t refused_at; /* time of the last run because of a 401 */
 };
 
@@ -376,7 +377,7 @@ on_done(enum child_end end, int value, void *arg)
 		log_warn("%s; the key at hand is used until it ends", why);
 		plan_renewal(c);
 	}
-	tell(c, c->spare ? NULL : why);
+	tell(c, why);
 	free(why);
 	free(fate);
 }
@@ -445,19 +446,21 @@ command_headers(struct command_auth *c, uint64_t ticket, int64_t now_s,
 
 	if (c->child == NULL && why == NULL)
 		return &c->headers;
-	if (why != NULL) {
-		c->spare = c->at_hand && !refused && now_s < c->expires_at;
+	if (why != NULL)
 		c->asked_at = now_s;
-	}
 	if (why != NULL && refused)
 		c->refused_at = now_s;
-	w = xcalloc(1, sizeof *w);
-	w->ticket = ticket;
-	w->next = c->waiters;
-	c->waiters = w;
+	c->spare = (why != NULL || c->spare) && c->at_hand && !refused &&
+	    (c->expires_at == 0 || now_s < c->expires_at);
+	if (!c->spare) {
+		w = xcalloc(1, sizeof *w);
+		w->ticket = ticket;
+		w->next = c->waiters;
+		c->waiters = w;
+	}
 	if (why != NULL)
 		run(c, why);
-	return NULL;
+	return c->spare ? &c->headers : NULL;
 }
 
 void

@@ -31,9 +31,10 @@ struct command_auth *command_new(struct loop *l, const char *command,
     const char *url, const char *const *unset, bool aws, command_cb *cb,
     void *arg, char **why);
 /* Returns the headers at hand. Returns NULL if the helper has to run: cb is
- * then called when it has answered (many may wait for one run). now_s: s since
- * 1970. refused: the headers at hand were refused with 401, so the helper is
- * run again, at most once in 5 s. */
+ * then called when it has answered (many may wait for one run). Nobody waits
+ * while it renews a key that has not ended. now_s: s since 1970. refused: the
+ * headers at hand were refused with 401, so the helper is run again, at most
+ * once in 5 s. */
 const struct headers *command_headers(struct command_auth *c, uint64_t ticket,
     int64_t now_s, bool refused);
 /* Returns the key of the latest answer, which is empty without aws. */

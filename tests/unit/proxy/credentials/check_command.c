@@ -18,11 +18,13 @@
 
 static struct loop *loop;
 static struct command_auth *command;
-static bool leaked;    /* is a canary in any line of the log? */
-static unsigned told;  /* callbacks so far */
-static unsigned wants; /* the loop stops after so many */
+static bool leaked;     /* is a canary in any line of the log? */
+static unsigned told;   /* callbacks so far */
+static unsigned wants;  /* the loop stops after so many */
+static uint64_t before; /* the version before a renewal */
 static bool aws;
 static bool asks_again; /* the callback asks, too */
+static bool spared;     /* the log tells of a renewal that failed */
 static struct buf got;  /* "Name: value;" of each header, or the reason */
 
 static void
@@ -31,6 +33,19 @@ on_log(enum log_level level, const char *line, void *arg)
 	(void)level;
 	(void)arg;
 	leaked = leaked || strstr(line, "CANARY") != NULL;
+	spared = spared || strstr(line, "the key at hand is used") != NULL;
+}
+
+/* Ends the loop when the run is over that nobody waits for. */
+static void
+on_look(void *arg)
+{
+	struct loop_timer **look = arg;
+
+	if (command_version(command) != before || spared)
+		loop_stop(loop, 0);
+	else
+		loop_timer_set(*look, 10);
 }
 
 /* A helper in the home: notes what it is asked, and does what is in "do". */
@@ -142,6 +157,27 @@ ask(int64_t now_s, bool refused)
 	loop_run(loop);
 	ck_assert_uint_eq(told, 1);
 	return true;
+}
+
+/* The same, when the helper runs and nobody waits: what is at hand is told at
+ * once, and another question meanwhile runs nothing. */
+static void
+ask_and_renew(int64_t now_s)
+{
+	struct loop_timer *look;
+	const struct headers *h;
+
+	look = loop_timer_new(loop, on_look, &look);
+	before = command_version(command);
+	spared = false;
+	h = command_headers(command, 1, now_s, false);
+	ck_assert_ptr_nonnull(h);
+	show(h);
+	ck_assert_ptr_nonnull(command_headers(command, 2, now_s, false));
+	loop_timer_set(look, 0);
+	loop_run(loop);
+	loop_timer_free(look);
+	ck_assert_uint_eq(told, 0);
 }
 
 static void
@@ -444,16 +480,17 @@ START_TEST(answers_of_a_credential_process)
 }
 END_TEST
 
-/* Five minutes before the end, or when half of the time is over. What fails
- * then costs nothing until the end. */
+/* Five minutes before the end, or when half of the time is over. Nobody waits
+ * for that, and what fails then costs nothing until the end. */
 START_TEST(a_key_is_renewed_early)
 {
 	aws = true;
 	answer(AWS(UNTIL_2000_S));
 	ck_assert(ask(NOW, false));
 	ck_assert(!ask(NOW + 1699, false));
+	told = 0;
 	answer(AWS(UNTIL_100_S));
-	ck_assert(ask(NOW + 1700, false));
+	ask_and_renew(NOW + 1700);
 	/* that one is over, and the next is no better */
 	answer("");
 	ck_assert(ask(NOW + 1701, false));
@@ -464,16 +501,46 @@ START_TEST(a_key_is_renewed_early)
 	ck_assert(ask(NOW, false));
 	ck_assert(!ask(NOW + 49, false));
 	helper("exit 3\n");
-	ck_assert(ask(NOW + 50, false));
+	ask_and_renew(NOW + 50);
 	expect("AKID=se/cr+et");
 	ck_assert(!ask(NOW + 74, false));
-	ck_assert(ask(NOW + 75, false));
+	ask_and_renew(NOW + 75);
 	expect("AKID=se/cr+et");
 	/* but not once it was refused, or has ended */
 	ck_assert(ask(NOW + 76, true));
 	expect("--auth-command: the program ended with status 3");
 	ck_assert(ask(NOW + 100, false));
 	expect("--auth-command: the program ended with status 3");
+}
+END_TEST
+
+/* A renewal that hangs: the key is used until it ends, or is refused. Who asks
+ * then waits, and never gets that key. */
+START_TEST(a_renewal_that_hangs)
+{
+	aws = true;
+	answer(AWS(UNTIL_100_S));
+	ck_assert(ask(NOW, false));
+	told = 0;
+	helper("until test -e go; do sleep 0.02; done; cat answer\n");
+	ck_assert_ptr_nonnull(command_headers(command, 1, NOW + 60, false));
+	ck_assert_ptr_nonnull(command_headers(command, 2, NOW + 99, false));
+	if (_i == 0)
+		ck_assert_ptr_null(command_headers(command, 3, NOW + 100,
+		    false));
+	else
+		ck_assert_ptr_null(command_headers(command, 3, NOW + 99, true));
+	ck_assert_ptr_null(command_headers(command, 4, NOW + 99, false));
+	home_puts("answer", _i == 0 ? AWS(UNTIL_2000_S) : "");
+	home_puts("go", "");
+	wants = 2;
+	loop_run(loop);
+	ck_assert_uint_eq(told, 2);
+	if (_i == 0)
+		expect("AKID=se/cr+et");
+	else
+		ck_assert_ptr_nonnull(strstr(buf_str(&got), "cannot be used"));
+	ck_assert(home_is("asked", ASKED("start") ASKED("expired")));
 }
 END_TEST
 
@@ -686,6 +753,7 @@ main(void)
 	tcase_add_loop_test(t, answers_of_a_credential_process, 0,
 	    COUNT(aws_answers));
 	tcase_add_test(t, a_key_is_renewed_early);
+	tcase_add_loop_test(t, a_renewal_that_hangs, 0, 2);
 	tcase_add_loop_test(t, expiry_times, 0, COUNT(times));
 	tcase_add_loop_test(t, helpers_that_fail, 0, COUNT(ends));
 	tcase_add_test(t, helpers_that_are_not_there);
