@@ -8,7 +8,8 @@
  *             > SERVER with the issuer it names, or with --issuer
  *             > nowhere: LEGACY
  *   SERVER:   the two or three places of the issuer
- *             > with --issuer, if there is none, those of the one that is told
+ *             > with --issuer, if there is none, if it registers nobody, or if
+ *             the one that is told is of its house: those of that one
  *   LEGACY:   RFC 8414 at the root of the MCP server, or its fixed paths
  *
  * A place that is empty (4xx, 502) leads to the next; whatever else goes wrong
@@ -167,6 +168,7 @@ take_server(struct discovery *d, const char *issuer)
 		d->config->interactive, &why) < 0)
 		return fail(d, why, false);
 	m->openid = d->at > 0; /* metadata_server_urls */
+	string_set(&d->found->place, d->places[d->at]);
 	return true;
 }
 
@@ -240,66 +242,108 @@ lacks_document(const struct discovery *d, enum found what)
 	const struct fetch_answer *a = &d->answer;
 	const char *told = document_text(a->json, "issuer");
 
-	if (d->config->issuer == NULL || d->config->direct)
-		return false;
 	if (what != FOUND_DOCUMENT)
 		return a->nobody || (!a->transient && !d->shaky);
 	return told == NULL || !metadata_same_issuer(told, d->config->issuer);
 }
 
-/* May the document of the listed issuer be used, which names this one? That is
- * the one of --issuer; or the listed one itself, for a user whose redirect has
- * to come from that of --issuer, of which no credential is given up for it. */
+/* Has a client without an id no way to get one by this document? */
 static bool
-may_name(const struct discovery *d, const char *listed, const char *told)
+registers_nobody(const struct discovery *d, const struct server_metadata *m)
+{
+	return d->config->registers && m->registration_endpoint == NULL &&
+	    !(d->config->document && m->client_document);
+}
+
+/* May the document of the listed issuer be used, which names that one? For a
+ * user whose redirect has to come from that of --issuer, of which no credential
+ * is given up for it. */
+static bool
+may_name_itself(const struct discovery *d, const char *listed, const char *told)
 {
 	const struct discovery_config *c = d->config;
 
-	if (told == NULL || metadata_same_issuer(told, c->issuer))
-		return told != NULL;
 	return metadata_same_issuer(told, listed) && !c->given &&
 	    (c->bound == NULL ? c->interactive :
 				!metadata_same_issuer(c->bound, c->issuer));
 }
 
-/* The issuer of --issuer publishes nothing, as d->why says: the document of the
- * issuer that the server lists may be about it. Nothing of it leads to a third
- * host, and what others could use goes only to the issuer that the user named
- * (doc/security.md "The issuer that you name"). */
+/* Takes the document of the listed issuer, if it may stand for that of the
+ * issuer of --issuer. d->why NULL: that one is good. */
 static bool
-find_listed(struct discovery *d)
+take_listed(struct discovery *d, const char *listed, bool loose, bool house)
 {
 	const struct discovery_config *c = d->config;
-	const char *told,
-	    *listed = d->resource.n > 0 ? d->resource.servers[0] :
-					  c->server->origin;
-	struct server_metadata *m = &d->found->server;
+	const char *told = document_text(d->answer.json, "issuer");
 	struct metadata_policy policy = c->policy;
+	struct server_metadata m;
+	bool names = told != NULL && metadata_same_issuer(told, c->issuer);
+	char *why;
+
+	if (told == NULL || d->answer.status != 200 ||
+	    (names ? !loose && !house :
+		     !loose || !may_name_itself(d, listed, told)))
+		return false;
+	if (names) {
+		policy.at = c->issuer;
+		policy.or_at = loose && !c->given ? listed : c->issuer;
+	}
+	if (metadata_server(&m, d->answer.json, told, &policy, c->interactive,
+		&why) != 0) {
+		string_set(&d->why, d->why == NULL ? NULL : why);
+		free(why);
+		d->transient = false;
+		return false;
+	}
+	if (d->why == NULL && !house && registers_nobody(d, &m)) {
+		metadata_server_free(&m);
+		return false;
+	}
+	/* A device code brings no redirect that could be compared. */
+	string_set(&m.device_authorization_endpoint, NULL);
+	m.openid = d->at > 0;
+	metadata_server_free(&d->found->server);
+	d->found->server = m;
+	d->found->listed = true;
+	string_set(&d->found->place, d->places[d->at]);
+	string_set(&d->why, NULL);
+	return true;
+}
+
+/* With --issuer: good is whether its own document was taken, else d->why says
+ * why not, and lacks whether there is none. The document of the issuer that the
+ * server lists may be about it. It is asked where the own one is none, or
+ * registers nobody; and, as the one of OpenID Connect may be for another purpose,
+ * if the listed one is of the issuer's house. Nothing of it leads what others could use to a
+ * third host (doc/security.md "The issuer that you name"). */
+static bool
+find_listed(struct discovery *d, bool good, bool lacks)
+{
+	const struct discovery_config *c = d->config;
+	const char *listed = d->resource.n > 0 ? d->resource.servers[0] :
+						 c->server->origin;
+	bool house = d->at > 0 && metadata_is_below(listed, c->issuer);
+	bool loose = lacks || (good && registers_nobody(d, &d->found->server));
 	enum found what = FOUND_NOTHING;
 	char *why = NULL;
 
-	policy.at = c->issuer;
-	policy.or_at = c->given ? c->issuer : listed;
-	if (!metadata_same_issuer(listed, c->issuer) &&
-	    metadata_url_ok(listed, &c->policy, "", &why))
+	if (!(loose || house) || metadata_same_issuer(listed, c->issuer))
+		return good;
+	if (metadata_url_ok(listed, &c->policy, "", &why))
 		what = ask_places(d, listed);
 	string_set(&why, NULL);
-	if (what == FOUND_NEVER)
+	if (what == FOUND_NEVER) {
 		string_set(&d->why, NULL);
-	told = document_text(d->answer.json, "issuer");
-	if (what != FOUND_DOCUMENT || d->answer.status != 200 ||
-	    !may_name(d, listed, told))
 		return false;
-	if (metadata_server(m, d->answer.json, told, &policy, c->interactive,
-		&why) != 0) {
-		free(d->why);
-		return fail(d, why, false);
 	}
-	/* A device code brings no redirect that could be compared. */
-	string_set(&m->device_authorization_endpoint, NULL);
-	string_set(&d->why, NULL);
-	d->found->listed = true;
-	return true;
+	/* The credential may be from the endpoints that this one names. */
+	if (good && c->bound != NULL && !d->answer.nobody &&
+	    (d->answer.transient || d->shaky))
+		return fail_here(d);
+	/* No tenant of its origin has the first two places. */
+	return (what == FOUND_DOCUMENT &&
+		   take_listed(d, listed, loose, house && d->at < 2)) ||
+	    good;
 }
 
 static bool
@@ -307,6 +351,7 @@ find_server(struct discovery *d)
 {
 	const char *issuer = choose(d);
 	enum found what;
+	bool good;
 	char *why;
 
 	if (issuer == NULL)
@@ -326,9 +371,10 @@ find_server(struct discovery *d)
 		    false);
 	if (what == FOUND_NEVER)
 		return false;
-	if (what == FOUND_DOCUMENT ? take_server(d, issuer) : fail_here(d))
-		return true;
-	return lacks_document(d, what) && find_listed(d);
+	good = what == FOUND_DOCUMENT ? take_server(d, issuer) : fail_here(d);
+	return d->config->issuer == NULL || d->config->direct ?
+	    good :
+	    find_listed(d, good, !good && lacks_document(d, what));
 }
 
 /* Ends it because of a resource above the server. */
@@ -541,6 +587,7 @@ discovery_run(struct fetcher *f, const struct discovery_config *config,
 void
 discovered_free(struct discovered *d)
 {
+	free(d->place);
 	free(d->resource);
 	free(d->scopes);
 	metadata_server_free(&d->server);

@@ -12,8 +12,9 @@
 struct discovery_config {
 	const struct url *server; /* the MCP server; borrowed, as all here */
 	const char *resource_metadata; /* of the challenge; NULL: none */
-	/* --issuer: instead of what is told. Where that one has no document, the
-	 * one that the server names may be it, or redirect from it. */
+	/* --issuer: instead of what is told. Where that one has no document
+	 * that does, the one that the server names may be it, or redirect from
+	 * it. */
 	const char *issuer;
 	const char *bound; /* the issuer our credential is from: taken
 				   * if it is listed; NULL: none */
@@ -23,6 +24,8 @@ struct discovery_config {
 	bool interactive; /* a user will sign in: S256 is a must */
 	bool given;       /* a secret of the user's, or a proof made for one
 			   * issuer, goes there */
+	bool registers;   /* no client is given, so one has to be registered */
+	bool document;    /* but where a document is taken for one */
 };
 
 struct discovered {
@@ -33,6 +36,7 @@ struct discovered {
 	bool dpop;      /* of the same, as in struct resource_metadata */
 	bool bound;
 	struct server_metadata server;
+	char *place; /* where its document was; NULL: it has none */
 	bool listed; /* it is about the issuer of --issuer by the word of the
 		      * one that the MCP server lists */
 };

@@ -12,6 +12,7 @@
 #include "signin/metadata.h"
 
 #include <stdlib.h>
+#include <strings.h>
 
 #include "base/codec.h"
 
@@ -336,8 +337,18 @@ take_abilities(struct server_metadata *out, struct json_object *doc)
 	    "token_endpoint_auth_signing_alg_values_supported"));
 }
 
-bool
-metadata_is_at(const char *url, const char *other)
+static bool
+is_below(const struct url *u, const struct url *v)
+{
+	size_t n = strlen(u->host), len = strlen(v->host);
+
+	return n >= len && strcasecmp(u->host + n - len, v->host) == 0 &&
+	    (n == len || u->host[n - len - 1] == '.');
+}
+
+static bool
+compare(const char *url, const char *other,
+    bool (*as)(const struct url *, const struct url *))
 {
 	struct url u, v;
 	bool same = false;
@@ -345,11 +356,23 @@ metadata_is_at(const char *url, const char *other)
 	if (parse(&u, url) != URL_OK)
 		return false;
 	if (parse(&v, other) == URL_OK) {
-		same = url_same_origin(&u, &v);
+		same = as(&u, &v);
 		url_free(&v);
 	}
 	url_free(&u);
 	return same;
+}
+
+bool
+metadata_is_at(const char *url, const char *other)
+{
+	return compare(url, other, url_same_origin);
+}
+
+bool
+metadata_is_below(const char *url, const char *other)
+{
+	return compare(url, other, is_below);
 }
 
 /* The path of a URL, as it is written, and all behind it; "/" for an empty

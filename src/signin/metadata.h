@@ -96,6 +96,8 @@ int metadata_server(struct server_metadata *out, struct json_object *doc,
     char **why);
 /* Are two URLs of one origin? */
 bool metadata_is_at(const char *url, const char *other);
+/* Is the host of the URL that of the other, or a name below it? */
+bool metadata_is_below(const char *url, const char *other);
 /* A server of 2025-03-26 without a document: /authorize, /token, /register
  * of the origin; issuer is NULL. */
 void metadata_legacy(struct server_metadata *out, const struct url *server);

@@ -610,12 +610,15 @@ find_client(struct login *g)
 		return true;
 	if (registers(g))
 		return register_client(g);
-	return end(g, LOGIN_FAILED,
-	    g->found.server.client_document ?
-		"its authorization server takes a document for a client. " HOST_DOCUMENT :
-		"its authorization server registers no clients by itself. "
-		"Register one there and pass --client-id (and "
-		"--client-secret-file)");
+	if (g->found.server.client_document)
+		return end(g, LOGIN_FAILED,
+		    "its authorization server takes a document for a client. " HOST_DOCUMENT);
+	explain(g,
+	    xasprintf("its authorization server registers no clients by itself, "
+		      "says its %sdocument at %s. Register one there and pass "
+		      "--client-id (and --client-secret-file)",
+		g->found.listed ? "" : "own ", g->found.place));
+	return end_why(g, LOGIN_FAILED);
 }
 
 /* --- the user, by a browser --- */

@@ -256,6 +256,8 @@ login_discover(struct login *g, int64_t ms, bool interactive)
 		.interactive = interactive,
 		.given = c->gives_secret || c->client_key != NULL ||
 		    c->assertion != NULL || c->provider != NULL,
+		.registers = c->client_id == NULL && c->mode == LOGIN_BROWSER,
+		.document = c->client_document != NULL,
 	};
 	struct discovered found;
 

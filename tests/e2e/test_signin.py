@@ -903,6 +903,24 @@ class Answers(Patient):
         self.works(p, m)
         self.assertEqual(a.token_requests("refresh_token"), 1)
 
+    def test_issuer_that_registers_nobody(self):
+        """It has a document of its own, and the redirect has its name: the
+        one that the server lists registers.  If that does not, either, the
+        error has the place of the document that counts."""
+        own = self.auth(registers=False)
+        a, m, b = self.trio(self.auth(iss=False))
+        a.always("authorize", having(iss=own.issuer))
+        self.works(self.start(m, b, "--issuer", own.issuer), m)
+        a.expire()
+        self.works(self.start(m, b, "--issuer", own.issuer), m)
+        self.counted(a, refresh=1)
+        self.counted(own, 0, 0)
+        shutil.rmtree(self.store())
+        a.registers = False
+        self.assertIn("its own document at " + own.issuer + META,
+                      self.first(self.splice(m, "--browser", b.command,
+                                             "--issuer", own.issuer)))
+
     def test_no_issuer_promised(self):
         a, m, b = self.trio(self.auth(iss=False))
         self.works(self.start(m, b), m)

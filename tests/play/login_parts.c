@@ -222,6 +222,7 @@ login_parts_fill(struct login *g, const struct login_facts *x)
 	g->discovered = x->found;
 	g->found.legacy = x->guessed;
 	g->found.listed = x->listed;
+	g->found.place = there;
 	m->issuer = issuer(texts[1], x->found_issuer);
 	m->registration_endpoint = if_so(x->registers);
 	m->client_document = x->documents;

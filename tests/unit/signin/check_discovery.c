@@ -169,6 +169,33 @@ struct discovery_case {
 	    "{\"issuer\":\"" issuer "\",\"token_endpoint\":\"" TOKEN "\","     \
 	    "\"authorization_endpoint\":\"https://as/authorize\"," member      \
 	    ",\"code_challenge_methods_supported\":[\"S256\"]}")
+/* The own document of an issuer, which registers nobody. */
+#define OWN_AT(place, issuer)                                                  \
+	PAGE(issuer place,                                                     \
+	    "{\"issuer\":\"" issuer "\",\"token_endpoint\":\"https://i/t\","   \
+	    "\"authorization_endpoint\":\"https://i/a\"}")
+#define OWN(issuer) OWN_AT(A, issuer)
+#define OPENID(issuer) OWN_AT(O, issuer)
+/* That of the listed one, which registers. */
+#define REGISTERS(at, issuer)                                                  \
+	PAGE("https://as" A,                                                   \
+	    "{\"issuer\":\"" issuer "\",\"token_endpoint\":\"" TOKEN "\","     \
+	    "\"authorization_endpoint\":\"https://i/a\","                      \
+	    "\"registration_endpoint\":\"" at "/r\"}")
+/* The same for another purpose. */
+#define HOUSE(where, issuer, at)                                               \
+	PAGE(where,                                                            \
+	    "{\"issuer\":\"" issuer "\",\"token_endpoint\":\"" at              \
+	    "/other\",\"authorization_endpoint\":\"" issuer "/a\"}")
+#define HOUSE_ASKED(listed)                                                    \
+	{                                                                      \
+		"https://h" R "/mcp", "https://i" A, "https://i" O, listed A   \
+	}
+/* What is asked if that of https://i is good, and the next one may be better. */
+#define NEXT                                                                   \
+	{                                                                      \
+		"https://h" R "/mcp", "https://i" A, "https://as" A            \
+	}
 /* What is asked for an issuer https://i with no document of its own. */
 #define BOTH                                                                   \
 	{                                                                      \
@@ -631,6 +658,167 @@ static const struct discovery_case cases[] = {
 		LISTED("https://as") },
 	    .asked = BOTH,
 	    .says = { "status 404", "https://i" O } },
+	{ .name = "its own endpoints may be anywhere, as without --issuer",
+	    .config = { .issuer = "https://i", .interactive = true },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
+		LISTED_WITH("https://as",
+		    "\"revocation_endpoint\":\"https://third/r\"") },
+	    .asked = BOTH,
+	    .resource = "https://h/mcp",
+	    .issuer = "https://as" },
+	/* the own document is good, and registers nobody */
+	{ .name = "the listed one's registers: it is about that",
+	    .config = { .issuer = "https://i",
+		.interactive = true,
+		.registers = true },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
+		OWN("https://i"), REGISTERS("https://as", "https://as") },
+	    .asked = NEXT,
+	    .resource = "https://h/mcp",
+	    .issuer = "https://as" },
+	{ .name = "the listed one's registers, and is about it",
+	    .config = { .issuer = "https://i",
+		.bound = "https://i",
+		.registers = true },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
+		OWN("https://i"), REGISTERS("https://as", "https://i/") },
+	    .asked = NEXT,
+	    .resource = "https://h/mcp",
+	    .issuer = "https://i/" },
+	{ .name = "not in place of a credential of the own one",
+	    .config = { .issuer = "https://i",
+		.bound = "https://i",
+		.interactive = true,
+		.registers = true },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
+		OWN("https://i"), REGISTERS("https://as", "https://as") },
+	    .asked = NEXT,
+	    .resource = "https://h/mcp",
+	    .issuer = "https://i",
+	    .token = "https://i/t" },
+	{ .name = "not with an endpoint of a third host",
+	    .config = { .issuer = "https://i", .registers = true },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
+		OWN("https://i"), REGISTERS("https://third", "https://i") },
+	    .asked = NEXT,
+	    .resource = "https://h/mcp",
+	    .issuer = "https://i",
+	    .token = "https://i/t" },
+	{ .name = "no better than the own one",
+	    .config = { .issuer = "https://i", .registers = true },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
+		OWN("https://i"), LISTED("https://i") },
+	    .asked = NEXT,
+	    .resource = "https://h/mcp",
+	    .issuer = "https://i",
+	    .token = "https://i/t" },
+	{ .name = "a document is a client there",
+	    .config = { .issuer = "https://i",
+		.registers = true,
+		.document = true },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
+		PAGE("https://i" A,
+		    "{\"issuer\":\"https://i\",\"token_endpoint\":\"https://"
+		    "i/t\",\"client_id_metadata_document_supported\":true}"),
+		REGISTERS("https://as", "https://i") },
+	    .asked = { "https://h" R "/mcp", "https://i" A },
+	    .resource = "https://h/mcp",
+	    .issuer = "https://i",
+	    .token = "https://i/t" },
+	{ .name = "one that is down is waited for if it may be the one",
+	    .config = { .issuer = "https://i",
+		.bound = "https://i",
+		.registers = true },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
+		OWN("https://i"), DOWN("https://as" A, 503) },
+	    .asked = NEXT,
+	    .says = { "h is down", "https://as" },
+	    .transient = true },
+	{ .name = "nobody at the listed one",
+	    .config = { .issuer = "https://i",
+		.bound = "https://i",
+		.registers = true },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
+		OWN("https://i"), NOBODY("https://as" A) },
+	    .asked = NEXT,
+	    .resource = "https://h/mcp",
+	    .issuer = "https://i",
+	    .token = "https://i/t" },
+	/* the own document is of OpenID, and the listed one of its house */
+	{ .name = "a name below it: all is at the issuer",
+	    .config = { .issuer = "https://i", .given = true },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://mcp.I")),
+		OPENID("https://i"),
+		HOUSE("https://mcp.i" A, "https://i", "https://i") },
+	    .asked = HOUSE_ASKED("https://mcp.i"),
+	    .resource = "https://h/mcp",
+	    .issuer = "https://i",
+	    .token = "https://i/other" },
+	{ .name = "another port, and the own one does not do",
+	    .config = { .issuer = "https://i", .interactive = true },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://i:444")),
+		PAGE("https://i" O, "{\"issuer\":\"https://i\"}"),
+		HOUSE("https://i:444" A, "https://i", "https://i") },
+	    .asked = HOUSE_ASKED("https://i:444"),
+	    .resource = "https://h/mcp",
+	    .issuer = "https://i",
+	    .token = "https://i/other" },
+	{ .name = "one of it is at the listed one",
+	    .config = { .issuer = "https://i" },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://mcp.i")),
+		OPENID("https://i"),
+		HOUSE("https://mcp.i" A, "https://i", "https://mcp.i") },
+	    .asked = HOUSE_ASKED("https://mcp.i"),
+	    .resource = "https://h/mcp",
+	    .issuer = "https://i",
+	    .token = "https://i/t" },
+	{ .name = "it is about the listed one",
+	    .config = { .issuer = "https://i", .interactive = true },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://mcp.i")),
+		OPENID("https://i"),
+		HOUSE("https://mcp.i" A, "https://mcp.i", "https://i") },
+	    .asked = HOUSE_ASKED("https://mcp.i"),
+	    .resource = "https://h/mcp",
+	    .issuer = "https://i",
+	    .token = "https://i/t" },
+	{ .name = "a tenant of the issuer's origin is not of its house",
+	    .config = { .issuer = "https://i" },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://i/x")),
+		OPENID("https://i"),
+		HOUSE("https://i/x" O, "https://i", "https://i") },
+	    .asked = { "https://h" R "/mcp", "https://i" A, "https://i" O,
+		"https://i" A "/x", "https://i" O "/x", "https://i/x" O },
+	    .resource = "https://h/mcp",
+	    .issuer = "https://i",
+	    .token = "https://i/t" },
+	{ .name = "nor is one whose name only ends so",
+	    .config = { .issuer = "https://a.i" },
+	    .pages = { PAGE("https://h" R "/mcp",
+			   RESOURCE SERVERS("\"https://ba.i\"") "}"),
+		OPENID("https://a.i"),
+		HOUSE("https://ba.i" A, "https://a.i", "https://a.i") },
+	    .asked = { "https://h" R "/mcp", "https://a.i" A, "https://a.i" O },
+	    .resource = "https://h/mcp",
+	    .issuer = "https://a.i",
+	    .token = "https://i/t" },
+	{ .name = "nor is one above it",
+	    .config = { .issuer = "https://a.i" },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://i")),
+		OPENID("https://a.i"),
+		HOUSE("https://i" A, "https://a.i", "https://a.i") },
+	    .asked = { "https://h" R "/mcp", "https://a.i" A, "https://a.i" O },
+	    .resource = "https://h/mcp",
+	    .issuer = "https://a.i",
+	    .token = "https://i/t" },
+	{ .name = "its own document of OAuth is the one",
+	    .config = { .issuer = "https://i" },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://mcp.i")),
+		OWN("https://i"),
+		HOUSE("https://mcp.i" A, "https://i", "https://i") },
+	    .asked = { "https://h" R "/mcp", "https://i" A },
+	    .resource = "https://h/mcp",
+	    .issuer = "https://i",
+	    .token = "https://i/t" },
 	{ .name = "an identity provider has no other place",
 	    .config = { .issuer = "https://i", .direct = true },
 	    .pages = { PAGE("https://h" A, AS("https://i")) },
@@ -735,7 +923,8 @@ is_found(const struct discovery_case *c)
 
 	ck_assert_msg(got.good, "%s: %s", c->name, got.why);
 	ck_assert_msg(got.found.legacy == c->legacy, "%s", c->name);
-	ck_assert_msg(m->openid == (strstr(net.urls[net.n - 1], O) != NULL),
+	ck_assert_msg(m->openid ==
+		(got.found.place != NULL && strstr(got.found.place, O) != NULL),
 	    "%s", c->name);
 	is_text(c->name, got.found.resource, c->resource);
 	is_text(c->name, got.found.scopes, c->scopes);
