@@ -111,6 +111,9 @@ static void
 take_client(struct login *g, enum client_source source, const char *id)
 {
 	struct record *r = &g->record;
+	enum client_method method = source == CLIENT_GIVEN ?
+	    login_given_method(g) :
+	    CLIENT_NONE;
 
 	if (r->client.id == NULL || strcmp(r->client.id, id) != 0)
 		record_drop_client(r);
@@ -118,10 +121,7 @@ take_client(struct login *g, enum client_source source, const char *id)
 	string_set(&r->client.id, id);
 	string_set(&r->client.secret,
 	    source == CLIENT_GIVEN ? g->config.client_secret : NULL);
-	r->client.method = source == CLIENT_GIVEN ?
-	    client_method(&g->found.server, r->client.secret != NULL,
-		g->config.client_key != NULL) :
-	    CLIENT_NONE;
+	r->client.method = method;
 	string_set(&r->client.redirect_uri, g->redirect_uri);
 	login_report(g, CAME_DONE);
 }

@@ -441,7 +441,23 @@ show_description(struct buf *out, const char *text)
 	buf_free(&plain);
 }
 
-/* "name: the server says "..."", owned by the caller. */
+const char *
+client_advice(const char *error, const char *text, bool given)
+{
+	if (given && strcmp(error, "invalid_client") == 0)
+		return "; check --client-id and its secret "
+		       "(--client-secret-file or --client-secret-env)";
+	if (strcmp(error, "invalid_scope") == 0)
+		return "; --scope chooses other scopes";
+	if (strcmp(error, "invalid_target") == 0 ||
+	    (strcmp(error, "invalid_request") == 0 && text != NULL &&
+		strcasestr(text, "resource") != NULL))
+		return "; --resource names another resource, and --no-resource "
+		       "none";
+	return "";
+}
+
+/* "name: the server says "..."; advice", owned by the caller. */
 static char *
 describe(const struct record *rec, struct json_object *doc, const char *name,
     const char *who)
@@ -456,6 +472,8 @@ describe(const struct record *rec, struct json_object *doc, const char *name,
 		show_description(&b, text);
 		buf_addc(&b, '"');
 	}
+	buf_adds(&b,
+	    client_advice(name, text, rec->client.source == CLIENT_GIVEN));
 	return buf_take(&b);
 }
 

@@ -91,6 +91,10 @@ enum login_outcome client_token(struct record *rec, int status,
 const char *client_error(const struct record *rec, struct json_object *doc,
     const char *who, char **why);
 
+/* Returns which options may mend an error of this name and description (or NULL),
+ * to be put behind it; "": none is known. given: the client is the user's. */
+const char *client_advice(const char *error, const char *text, bool given);
+
 /* The code that the user is to type, out of the answer of the device endpoint;
  * borrowed. It goes to terminals and into messages: only what a keyboard has,
  * and little of it; NULL for any other. */

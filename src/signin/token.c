@@ -507,12 +507,19 @@ static void
 take_refreshed(struct login *g, const struct fetch_answer *a)
 {
 	bool refused = a->status >= 400 && a->status != 407 && a->status != 408;
-	char *why;
+	const struct record *r = &g->record;
+	char *why = NULL;
 
 	if (a->lost || is_unreached(a)) {
 		report_unready(g, a, a->lost ? CAME_LOST : CAME_UNREACHED);
 	} else if (login_is_unready(g, a)) {
 		return;
+	} else if (has_error(a, "invalid_client") && r->client.secret != NULL &&
+	    r->client.source == CLIENT_GIVEN) {
+		/* To sign in would come to the same. */
+		client_error(r, a->json, "the server", &why);
+		login_report_why(g, CAME_UNABLE, why);
+		free(why);
 	} else if (a->json != NULL) {
 		take_answer(g, a, g->record.token.scope_requested);
 	} else if (refused) {
@@ -530,6 +537,22 @@ take_refreshed(struct login *g, const struct fetch_answer *a)
 	}
 }
 
+enum client_method
+login_given_method(const struct login *g)
+{
+	const struct login_config *c = &g->config;
+	const struct record *r = &g->record;
+	bool known = r->client.source == CLIENT_GIVEN &&
+	    string_eq(r->client.id, c->client_id) &&
+	    (r->client.method == CLIENT_BASIC ||
+		r->client.method == CLIENT_POST);
+
+	if (known && c->client_secret != NULL && c->client_key == NULL)
+		return r->client.method;
+	return client_method(&g->found.server, c->client_secret != NULL,
+	    c->client_key != NULL);
+}
+
 /* A given client is as it is given now: its secret may be another, and
  * mcp-remote keeps none of it. */
 static void
@@ -543,15 +566,11 @@ take_given(struct login *g)
 		(r->client.source != CLIENT_GIVEN ||
 		    strcmp(r->client.id, c->client_id) != 0)))
 		return;
+	if (c->client_secret != NULL || g->discovered)
+		r->client.method = login_given_method(g);
 	r->client.source = CLIENT_GIVEN;
 	string_set(&r->client.id, c->client_id);
 	string_set(&r->client.secret, c->client_secret);
-	/* The way that was taken for this secret is better than a list. */
-	if (r->client.secret == NULL ? g->discovered :
-				       r->client.method != CLIENT_BASIC &&
-		    r->client.method != CLIENT_POST)
-		r->client.method = client_method(&g->found.server,
-		    r->client.secret != NULL, g->config.client_key != NULL);
 }
 
 void
@@ -602,16 +621,17 @@ void
 login_take_client(struct login *g)
 {
 	struct record *r = &g->record;
+	enum client_method method;
 
 	free(g->scope);
 	g->scope = login_wanted_scope(g); /* widens that of the token now */
+	method = login_given_method(g);
 	record_drop_client(r);
 	r->client.source = is_document(g) ? CLIENT_DOCUMENT : CLIENT_GIVEN;
 	string_set(&r->client.id,
 	    is_document(g) ? g->config.client_document : g->config.client_id);
 	string_set(&r->client.secret, g->config.client_secret);
-	r->client.method = client_method(&g->found.server,
-	    g->config.client_secret != NULL, g->config.client_key != NULL);
+	r->client.method = method;
 }
 
 void

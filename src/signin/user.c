@@ -181,16 +181,17 @@ expected(const struct login *g)
 static void
 report_denied(struct login *g, const struct callback *c)
 {
+	const char *error = c->error != NULL ? c->error : "unknown error";
 	struct buf words;
 	char *why;
 
 	buf_init(&words, 0);
 	codec_visible(&words, span_of(c->description), WORDS_MAX);
-	why =
-	    xasprintf("the authorization server refused the sign-in: %s%s%s%s",
-		c->error != NULL ? c->error : "unknown error",
-		words.n > 0 ? ", it says \"" : "", buf_str(&words),
-		words.n > 0 ? "\"" : "");
+	why = xasprintf("the authorization server refused the sign-in: "
+			"%s%s%s%s%s",
+	    error, words.n > 0 ? ", it says \"" : "", buf_str(&words),
+	    words.n > 0 ? "\"" : "",
+	    client_advice(error, c->description, false));
 	buf_free(&words);
 	login_report_why(g, CAME_DENIED, why);
 	free(why);

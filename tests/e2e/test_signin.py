@@ -540,6 +540,25 @@ class Clients(Base):
         self.counted(a, register=0)
         self.assertEqual(self.asked(a)["scope"], "s1 s2")
 
+    def test_secret_that_is_not_good_any_more(self):
+        """It was changed at the issuer: the error has the option, nobody is
+        sent to sign in, which would come to the same, and nothing is
+        forgotten."""
+        a, m, b = self.trio(self.auth(registers=False))
+        c = a.add_client("x")
+        args = ["--client-id", "x", "--client-secret-env", "S", "--issuer",
+                a.issuer]
+        p = self.start(m, b, *args, env={"S": c.secret})
+        c.secret = "n3w-" + c.secret
+        a.expire()
+        self.fails(p, m, "invalid_client", "--client-secret-file")
+        p.finish()
+        self.assertEqual(len(b.opened()), 1)
+        self.assertIn("POST /token: a wrong secret", a.violations)
+        a.violations.clear()
+        self.works(self.start(m, b, *args, env={"S": c.secret}), m)
+        self.assertEqual(a.authorizations, 1)
+
     def test_given_for_the_other_way(self):
         """The list of the server may be wrong for this client, or of clients
         without a secret: the secret is sent all the same, and after

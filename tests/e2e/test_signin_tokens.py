@@ -543,6 +543,20 @@ class Machines(Patient):
         self.assertEqual([c for r, c in m.refused if r.rpc == "tools/call"],
                          [])
 
+    def test_secret_for_the_other_way(self):
+        """It stays with that in which the secret was taken."""
+        a = self.auth()
+        c = a.add_client("m", "client_secret_basic")
+        m, b = self.protected(a), self.browser()
+        a.script("token", authserver.error("invalid_client", 401))
+        p = self.start(m, b, "--auth", "client-credentials", "--client-id",
+                       "m", "--client-secret-env", "S", "--issuer", a.issuer,
+                       env={"S": c.secret})
+        self.assertEqual(a.token_requests(), 2)
+        a.expire()
+        self.works(p, m)
+        self.assertEqual(a.token_requests(), 3)
+
     def test_wrong_secret(self):
         a = self.auth()
         a.add_client("m")

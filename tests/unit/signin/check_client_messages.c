@@ -718,6 +718,9 @@ END_TEST
 #define BAD(which)                                                             \
 	"the " which " is too long, or has bytes that no token may have"
 
+#define RESOURCE_ADVICE                                                        \
+	"; --resource names another resource, and --no-resource none"
+
 static const struct {
 	int status;
 	const char *doc; /* NULL: there is none */
@@ -754,7 +757,20 @@ static const struct {
 	    CAME_DEAD_GRANT, "invalid_grant: the server says \"gone\"" },
 	{ 400, "{\"error\":\"INVALID_GRANT\"}", CAME_REFUSED, "INVALID_GRANT" },
 	{ 401, "{\"error\":\"invalid_client\"}", CAME_DEAD_CLIENT,
-	    "invalid_client" },
+	    "invalid_client; check --client-id and its secret "
+	    "(--client-secret-file or --client-secret-env)" },
+	{ 400, "{\"error\":\"invalid_scope\"}", CAME_REFUSED,
+	    "invalid_scope; --scope chooses other scopes" },
+	{ 400, "{\"error\":\"invalid_target\"}", CAME_REFUSED,
+	    "invalid_target" RESOURCE_ADVICE },
+	{ 400,
+	    "{\"error\":\"invalid_request\",\"error_description\":"
+	    "\"AADSTS9010010: The resource parameter\"}",
+	    CAME_REFUSED,
+	    "invalid_request: the server says \"AADSTS9010010: The resource "
+	    "parameter\"" RESOURCE_ADVICE },
+	{ 400, "{\"error\":\"invalid_request\"}", CAME_REFUSED,
+	    "invalid_request" },
 	{ 400, "{\"error\":\"unauthorized_client\"}", CAME_DEAD_CLIENT,
 	    "unauthorized_client" },
 	{ 400, "{\"error\":\"authorization_pending\"}", CAME_PENDING,
@@ -770,8 +786,8 @@ static const struct {
 	/* a bad moment is one, whatever it says */
 	{ 500, "{\"error\":\"invalid_grant\"}", CAME_TRANSIENT,
 	    "invalid_grant" },
-	{ 503, "{\"error\":\"invalid_client\"}", CAME_TRANSIENT,
-	    "invalid_client" },
+	{ 503, "{\"error\":\"temporarily_unavailable\"}", CAME_TRANSIENT,
+	    "temporarily_unavailable" },
 	{ 429, "{\"error\":\"invalid_grant\"}", CAME_TRANSIENT,
 	    "invalid_grant" },
 	{ 503, "{\"access_token\":\"a\"}", CAME_TRANSIENT, "HTTP 503" },
