@@ -345,6 +345,7 @@ options_sigv4(const struct options *o, char **why)
 {
 	struct span service = span_of("");
 	char *pattern, *scope = NULL;
+	const char *odd;
 	struct url url;
 
 	if (o->aws_sigv4 == NULL || o->url == NULL ||
@@ -365,7 +366,16 @@ options_sigv4(const struct options *o, char **why)
 			    service.n > 0 ? ":" : "", (int)service.n,
 			    service.p);
 	}
-	if (scope == NULL)
+	odd = o->aws_sigv4 +
+	    strspn(o->aws_sigv4,
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+		"0123456789-:");
+	if (*odd != '\0')
+		*why = xasprintf("--aws-sigv4 %s: region and service are "
+				 "letters, digits and \"-\", which \"%s\" does "
+				 "not begin with",
+		    o->aws_sigv4, odd);
+	else if (scope == NULL)
 		*why = xasprintf("--aws-sigv4 %s: this does not tell region "
 				 "and service, and nor does the host; write "
 				 "REGION:SERVICE, such as "

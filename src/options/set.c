@@ -283,12 +283,35 @@ wrong_client_id(const char *value)
 	return xstrdup(": it has bytes that are not printable ASCII");
 }
 
+/* A parameter that we set ourselves could not be told from it. */
 static char *
 wrong_param(const char *value)
 {
-	if (value[0] != '=' && strchr(value, '=') != NULL)
-		return NULL;
-	return xstrdup(": write NAME=VALUE");
+	static const char *const ours[] = { "response_type", "response_mode",
+		"client_id", "client_secret", "client_assertion",
+		"client_assertion_type", "redirect_uri", "scope", "state",
+		"code_challenge", "code_challenge_method", "code", "iss",
+		"resource", "request", "request_uri" };
+	const char *equals = strchr(value, '=');
+	size_t i;
+
+	if (equals == NULL || equals == value)
+		return xstrdup(": write NAME=VALUE");
+	if (value +
+		strspn(value,
+		    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+		    "0123456789-._~") <
+	    equals)
+		return xstrdup(": the name may have letters, digits, and "
+			       "-._~ in it");
+	for (i = 0; i < sizeof ours / sizeof ours[0]; i++)
+		if (span_is_nocase((struct span){ value,
+				       (size_t)(equals - value) },
+			ours[i]))
+			return xasprintf(": %s is set by mcpsplice itself; "
+					 "leave it out",
+			    ours[i]);
+	return NULL;
 }
 
 /* Returns NULL if the value is valid for this row; else an error to append to

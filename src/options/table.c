@@ -281,8 +281,8 @@ const struct option_row option_table[] = {
 	    "no-resource"),
 	TEXT("static-oauth-client-info", 0, OPTION_OUTPUT,
 	    OPTION_HIDDEN | OPTION_SECRET, client_info, "JSON|@FILE", NULL),
-	TEXT("static-oauth-client-metadata", 0, OPTION_OUTPUT, OPTION_HIDDEN,
-	    client_metadata, "JSON|@FILE", NULL),
+	TEXT("static-oauth-client-metadata", 0, OPTION_OUTPUT,
+	    OPTION_HIDDEN | OPTION_SECRET, client_metadata, "JSON|@FILE", NULL),
 	{ "device-code", 0, OPTION_AUTH_WORD, OPTION_OUTPUT, OPTION_HIDDEN,
 	    AT(auth), NULL, NULL, 0, 0, "auth", "device" },
 	{ "client-credentials", 0, OPTION_AUTH_WORD, OPTION_OUTPUT,
@@ -559,7 +559,9 @@ option_table_secret(const struct option_row *row, const char *value,
 		return named_secret(value, '=', secret);
 	if ((row->flags & OPTION_SECRET) == 0 || value[0] == '\0')
 		return false;
-	if (row->offset == AT(client_info) && !client_secret(value))
+	if ((row->offset == AT(client_info) ||
+		row->offset == AT(client_metadata)) &&
+	    !client_secret(value))
 		return false;
 	if (row->offset == AT(headers) && has_reference(value))
 		return false;

@@ -421,7 +421,8 @@ fill_login(struct account *a, const char *peer)
 	c->client_document = o->client_metadata_url;
 	c->client_metadata = a->client_metadata;
 	c->gives_secret = a->client_secret != NULL ||
-	    document_has(a->client_metadata, "software_statement");
+	    document_has(a->client_metadata, "software_statement") ||
+	    document_has(a->client_metadata, "client_secret");
 	c->issuer = o->issuer;
 	c->scope = o->scope != NULL ? o->scope : a->client_scope;
 	c->resource = o->resource;
@@ -441,17 +442,6 @@ fill_login(struct account *a, const char *peer)
 	c->retry_ms = o->retry_window_ms;
 }
 
-static int
-check_params(const struct options *o, char **why)
-{
-	size_t i;
-
-	for (i = 0; i < o->authorize_params.n; i++)
-		if (!client_param_ok(o->authorize_params.list[i], why))
-			return -1;
-	return 0;
-}
-
 int
 account_init(struct account *a, struct loop *l, const struct options *o,
     const char *peer, char **why)
@@ -466,8 +456,8 @@ account_init(struct account *a, struct loop *l, const struct options *o,
 		*why = xasprintf("\"%s\" is no URL", o->url);
 		return -1;
 	}
-	if (check_params(o, why) != 0 || read_client(a, why) != 0 ||
-	    find_assertion(a, why) != 0 || find_browser(a, why) != 0)
+	if (read_client(a, why) != 0 || find_assertion(a, why) != 0 ||
+	    find_browser(a, why) != 0)
 		return -1;
 	a->http = network_auth(&a->network, l, o, allow, a, why);
 	if (a->http == NULL)

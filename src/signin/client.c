@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/bounds.h"
 
@@ -106,49 +107,43 @@ login_listen(struct login *g, bool again)
 
 /* --- clients that are known --- */
 
-/* Replaces the client of the record by one that is known without asking. */
 static void
-take_client(struct login *g, enum client_source source, const char *id)
+take_client(struct login *g, enum client_source source)
 {
-	struct record *r = &g->record;
-	enum client_method method = source == CLIENT_GIVEN ?
-	    login_given_method(g) :
-	    CLIENT_NONE;
-
-	if (r->client.id == NULL || strcmp(r->client.id, id) != 0)
-		record_drop_client(r);
-	r->client.source = source;
-	string_set(&r->client.id, id);
-	string_set(&r->client.secret,
-	    source == CLIENT_GIVEN ? g->config.client_secret : NULL);
-	r->client.method = method;
-	string_set(&r->client.redirect_uri, g->redirect_uri);
+	login_set_client(g, source);
+	string_set(&g->record.client.redirect_uri, g->redirect_uri);
 	login_report(g, CAME_DONE);
 }
 
 void
 login_take_given(struct login *g)
 {
-	take_client(g, CLIENT_GIVEN, g->config.client_id);
+	take_client(g, CLIENT_GIVEN);
 }
 
 void
 login_take_document(struct login *g)
 {
-	take_client(g, CLIENT_DOCUMENT, g->config.client_document);
+	take_client(g, CLIENT_DOCUMENT);
 }
 
 /* --- registration --- */
 
-/* Some servers know loopback by its name only. Where another program has our
- * port at [::1], that name could lead a browser there. */
+/* Some servers know loopback by its name only, and say so under any error's name.
+ * Where another program has our port at [::1], that name could lead a browser
+ * there. */
 static bool
 is_redirect_refused(const struct login *g, const struct fetch_answer *a)
 {
 	const char *error = a->json == NULL ? NULL :
 					      document_text(a->json, "error");
+	const char *text = error == NULL ?
+	    NULL :
+	    document_text(a->json, "error_description");
 
-	return error != NULL && strcmp(error, "invalid_redirect_uri") == 0 &&
+	return error != NULL &&
+	    (strcmp(error, "invalid_redirect_uri") == 0 ||
+		(text != NULL && strcasestr(text, "localhost") != NULL)) &&
 	    g->listener != NULL && strcmp(g->redirect_host, "127.0.0.1") == 0 &&
 	    listener_is_named(g->listener);
 }

@@ -317,40 +317,6 @@ client_authorize_url(const struct server_metadata *m, const struct record *rec,
 	return buf_take(&b);
 }
 
-bool
-client_param_ok(const char *param, char **why)
-{
-	static const char *const ours[] = { "response_type", "response_mode",
-		"client_id", "client_secret", "client_assertion",
-		"client_assertion_type", "redirect_uri", "scope", "state",
-		"code_challenge", "code_challenge_method", "code", "iss",
-		"resource", "request", "request_uri" };
-	const char *equals = strchr(param, '=');
-	size_t i, n;
-
-	if (equals == NULL || equals == param) {
-		*why = xstrdup("--authorize-param: write name=value");
-		return false;
-	}
-	n = (size_t)(equals - param);
-	if (strspn(param,
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-		"0123456789-._~") < n) {
-		*why = xstrdup("--authorize-param: the name may have letters, "
-			       "digits, and -._~ in it");
-		return false;
-	}
-	for (i = 0; i < sizeof ours / sizeof ours[0]; i++) {
-		if (!span_is_nocase((struct span){ param, n }, ours[i]))
-			continue;
-		*why = xasprintf("--authorize-param: %s is set by mcpsplice "
-				 "itself; leave it out",
-		    ours[i]);
-		return false;
-	}
-	return true;
-}
-
 #define SERVER "the server"
 
 enum {
@@ -700,8 +666,11 @@ client_token(struct record *rec, int status, struct json_object *doc,
 		return verdict;
 	}
 	if (status < 200 || status > 299) {
-		*why = status == 0 ? xstrdup("there was no answer") :
-				     xasprintf("HTTP %d", status);
+		*why = status == 0 ?
+		    xstrdup("there was no answer") :
+		    xasprintf("the authorization server answered %d, without "
+			      "a reason",
+			status);
 		return verdict;
 	}
 	fault = doc == NULL ? "the answer is no JSON object" :

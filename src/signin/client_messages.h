@@ -71,8 +71,6 @@ bool client_id_is_missed(int status, struct json_object *doc);
 char *client_authorize_url(const struct server_metadata *m,
     const struct record *rec, const char *scope, const char *state,
     const char *challenge, const char *const *params);
-/* Is it one that --authorize-param may set? */
-bool client_param_ok(const char *param, char **why);
 
 /* What an answer of the token endpoint means: CAME_TOKEN, CAME_DEAD_GRANT (this
  * code or refresh token is dead), CAME_DEAD_CLIENT, CAME_PENDING and

@@ -53,6 +53,7 @@ struct discovery {
 	struct discovered *found;
 	char *why;
 	bool transient, soon;
+	int64_t again_ms;
 };
 
 static void
@@ -140,6 +141,7 @@ fail_here(struct discovery *d)
 	if (!a->refused && !transient && d->config->issuer == NULL)
 		buf_adds(&b, HINT);
 	d->soon = a->soon || d->shaky;
+	d->again_ms = a->retry_after_ms;
 	return fail(d, buf_take(&b), transient);
 }
 
@@ -558,9 +560,11 @@ bool
 discovery_run(struct fetcher *f, const struct discovery_config *config,
     const bool *over, struct discovered *found, char **why, bool *transient)
 {
-	struct discovery d = {
-		.fetcher = f, .config = config, .over = over, .found = found
-	};
+	struct discovery d = { .fetcher = f,
+		.config = config,
+		.over = over,
+		.found = found,
+		.again_ms = -1 };
 	bool good;
 
 	memset(found, 0, sizeof *found);
@@ -575,6 +579,7 @@ discovery_run(struct fetcher *f, const struct discovery_config *config,
 	if (!good)
 		discovered_free(found);
 	found->soon = d.soon;
+	found->again_ms = d.again_ms;
 	forget_places(&d);
 	fetch_answer_free(&d.answer);
 	metadata_resource_free(&d.resource);

@@ -29,11 +29,12 @@ struct discovery_config {
 };
 
 struct discovered {
-	bool soon;      /* it was not found, and in a moment it may be */
-	bool legacy;    /* no resource document: a server of 2025-03-26 */
-	char *resource; /* for the resource parameter */
-	char *scopes;   /* of the resource's document; NULL: none */
-	bool dpop;      /* of the same, as in struct resource_metadata */
+	bool soon;        /* it was not found, and in a moment it may be */
+	int64_t again_ms; /* then; as in struct fetch_answer */
+	bool legacy;      /* no resource document: a server of 2025-03-26 */
+	char *resource;   /* for the resource parameter */
+	char *scopes;     /* of the resource's document; NULL: none */
+	bool dpop;        /* of the same, as in struct resource_metadata */
 	bool bound;
 	struct server_metadata server;
 	char *place; /* where its document was; NULL: it has none */

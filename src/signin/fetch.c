@@ -22,6 +22,7 @@
 #include "base/codec.h"
 #include "base/queue.h"
 #include "io/url.h"
+#include "signin/metadata.h"
 
 enum {
 	/* A request on a connection that the server closes meanwhile is
@@ -255,23 +256,24 @@ follow(struct fetch *t)
 	const char *to = http_header(t->x, "Location", 0);
 	struct url target;
 
-	if (t->body != NULL) {
-		complain(t, " redirects (%d) what must not be redirected",
-		    t->answer.status);
-		return false;
-	}
 	if (to == NULL || *to == '\0' ||
 	    url_resolve(&target, &t->url, to) != URL_OK) {
 		complain(t, " redirects to nowhere (%d)", t->answer.status);
 		return false;
 	}
-	if (!url_same_origin(&target, &t->url) || t->redirects == BOUND_TRIES) {
+	if (t->body != NULL)
 		complain(t,
-		    t->redirects == BOUND_TRIES ?
-			" redirects too often (%d)" :
-			" redirects to another origin (%d), which is not "
-			"followed",
+		    " redirects (%d) what must not be redirected; if a token "
+		    "was asked for and the new place is right, add "
+		    "--token-endpoint %s",
+		    t->answer.status, metadata_word(target.text));
+	else if (t->redirects == BOUND_TRIES)
+		complain(t, " redirects too often (%d)", t->answer.status);
+	else if (!url_same_origin(&target, &t->url))
+		complain(t,
+		    " redirects to another origin (%d), which is not followed",
 		    t->answer.status);
+	if (t->answer.why != NULL) {
 		url_free(&target);
 		return false;
 	}

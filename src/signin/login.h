@@ -109,6 +109,10 @@ struct login_done {
 
 struct login;
 
+/* How a login looks for where to sign in. bound and interactive are as in
+ * discovery.h; all is borrowed. */
+struct discovery_config login_place(const struct login_config *c,
+    const char *bound, bool interactive);
 /* store NULL: nothing is kept, nothing is shared. */
 struct login *login_new(struct loop *l, struct fetcher *f, struct store *store,
     const struct login_config *config, login_where_cb *where, void *arg);

@@ -78,7 +78,7 @@ bool
 login_find(struct login *g, struct fetcher *f, const struct discovery_config *c,
     struct discovered *d)
 {
-	struct login_input in = { .again_ms = -1 };
+	struct login_input in = { 0 };
 	char *why;
 	bool found, transient;
 
@@ -88,6 +88,7 @@ login_find(struct login *g, struct fetcher *f, const struct discovery_config *c,
 	in.came = transient ? CAME_NOT_NOW : CAME_BROKEN;
 	in.why = why;
 	in.soon = d->soon;
+	in.again_ms = d->again_ms;
 	if (why != NULL)
 		login_report_all(g, &in);
 	g->stopped = !found && !g->came;
@@ -240,17 +241,16 @@ login_unlock_tab(struct login *g)
 	login_unlock(&g->tab_lock);
 }
 
-void
-login_discover(struct login *g, int64_t ms, bool interactive)
+struct discovery_config
+login_place(const struct login_config *c, const char *bound, bool interactive)
 {
-	const struct login_config *c = &g->config;
-	struct discovery_config d = {
+	return (struct discovery_config){
 		.server = c->server,
 		.resource_metadata = c->challenge == NULL ?
 		    NULL :
 		    c->challenge->resource_metadata,
 		.issuer = c->issuer,
-		.bound = g->record.issuer,
+		.bound = bound,
 		.policy = c->policy,
 		.direct = c->identity != NULL,
 		.interactive = interactive,
@@ -259,6 +259,13 @@ login_discover(struct login *g, int64_t ms, bool interactive)
 		.registers = c->client_id == NULL && c->mode == LOGIN_BROWSER,
 		.document = c->client_document != NULL,
 	};
+}
+
+void
+login_discover(struct login *g, int64_t ms, bool interactive)
+{
+	struct discovery_config d = login_place(&g->config, g->record.issuer,
+	    interactive);
 	struct discovered found;
 
 	login_set_timer(g, ms);

@@ -197,9 +197,9 @@ bool login_is_unready(struct login *g, const struct fetch_answer *a);
  * what came of it. Takes over r. */
 void login_ask_anew(struct login *g, struct client_request *r);
 
-/* How the client of the options proves itself: as the record says that it did
- * with its secret before, else by the issuer's list. */
-enum client_method login_given_method(const struct login *g);
+/* Makes the client of the options, or their document, that of the record. It
+ * proves itself as its secret was taken before, else by the issuer's list. */
+void login_set_client(struct login *g, enum client_source source);
 /* Makes the client of the options that of the record, and decides which scopes
  * are asked for, for a token without the user. */
 void login_take_client(struct login *g);

@@ -537,50 +537,43 @@ take_refreshed(struct login *g, const struct fetch_answer *a)
 	}
 }
 
-enum client_method
-login_given_method(const struct login *g)
-{
-	const struct login_config *c = &g->config;
-	const struct record *r = &g->record;
-	bool known = r->client.source == CLIENT_GIVEN &&
-	    string_eq(r->client.id, c->client_id) &&
-	    (r->client.method == CLIENT_BASIC ||
-		r->client.method == CLIENT_POST);
-
-	if (known && c->client_secret != NULL && c->client_key == NULL)
-		return r->client.method;
-	return client_method(&g->found.server, c->client_secret != NULL,
-	    c->client_key != NULL);
-}
-
-/* A given client is as it is given now: its secret may be another, and
- * mcp-remote keeps none of it. */
-static void
-take_given(struct login *g)
+void
+login_set_client(struct login *g, enum client_source source)
 {
 	const struct login_config *c = &g->config;
 	struct record *r = &g->record;
+	const char *id = source == CLIENT_GIVEN ? c->client_id :
+						  c->client_document;
+	bool known = r->client.source == source &&
+	    string_eq(r->client.id, id) &&
+	    (r->client.method == CLIENT_BASIC ||
+		r->client.method == CLIENT_POST);
 
-	if (c->client_id == NULL ||
-	    (r->client.id != NULL &&
-		(r->client.source != CLIENT_GIVEN ||
-		    strcmp(r->client.id, c->client_id) != 0)))
-		return;
-	if (c->client_secret != NULL || g->discovered)
-		r->client.method = login_given_method(g);
-	r->client.source = CLIENT_GIVEN;
-	string_set(&r->client.id, c->client_id);
+	if (r->client.id != NULL && !string_eq(r->client.id, id))
+		record_drop_client(r);
+	r->client.source = source;
+	string_set(&r->client.id, id);
 	string_set(&r->client.secret, c->client_secret);
+	if (!known || c->client_secret == NULL || c->client_key != NULL)
+		r->client.method = client_method(&g->found.server,
+		    c->client_secret != NULL, c->client_key != NULL);
 }
 
 void
 login_refresh(struct login *g)
 {
+	const struct record *was = &g->record;
 	struct client_request r = { 0 };
 	struct fetch_answer a;
 	bool scope = g->config.scope != NULL && g->config.identity == NULL;
 
-	take_given(g);
+	/* A given client is as it is given now: its secret may be another, and
+	 * mcp-remote keeps none of it. */
+	if (g->config.client_id != NULL &&
+	    (was->client.id == NULL ||
+		(was->client.source == CLIENT_GIVEN &&
+		    strcmp(was->client.id, g->config.client_id) == 0)))
+		login_set_client(g, CLIENT_GIVEN);
 	client_refresh(&r, &g->record, scope);
 	if (!login_post(g, g->record.token_endpoint, &r, &a))
 		return;
@@ -620,18 +613,10 @@ is_document(const struct login *g)
 void
 login_take_client(struct login *g)
 {
-	struct record *r = &g->record;
-	enum client_method method;
-
 	free(g->scope);
 	g->scope = login_wanted_scope(g); /* widens that of the token now */
-	method = login_given_method(g);
-	record_drop_client(r);
-	r->client.source = is_document(g) ? CLIENT_DOCUMENT : CLIENT_GIVEN;
-	string_set(&r->client.id,
-	    is_document(g) ? g->config.client_document : g->config.client_id);
-	string_set(&r->client.secret, g->config.client_secret);
-	r->client.method = method;
+	record_drop_token(&g->record);
+	login_set_client(g, is_document(g) ? CLIENT_DOCUMENT : CLIENT_GIVEN);
 }
 
 void

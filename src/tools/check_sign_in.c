@@ -23,6 +23,7 @@ struct sign_in {
 	bool browser, device, registers, client_document;
 	bool ticket;  /* it wants a Kerberos ticket, and no token */
 	bool guessed; /* it says nothing; a login would try usual places */
+	bool unnamed; /* what the user gives goes there only with --issuer */
 	char *issuer; /* NULL: it is the server itself */
 	char *scopes; /* blanks between; NULL: not told */
 	char *why;    /* why nothing can be said of it, for users, or NULL */
@@ -62,20 +63,17 @@ static void
 discover(struct looking *g)
 {
 	const struct login_config *c = &g->account.login;
-	const struct discovery_config config = {
-		.server = c->server,
-		.resource_metadata = g->account.challenge.resource_metadata,
-		.issuer = c->issuer,
-		.bound = g->out->record.issuer,
-		.policy = c->policy,
-		.interactive = c->mode == LOGIN_BROWSER,
-	};
+	const struct discovery_config config = login_place(c,
+	    g->out->record.issuer, c->mode == LOGIN_BROWSER);
 	struct discovered d;
 	bool transient;
 
 	if (discovery_run(g->account.fetcher, &config, &g->late, &d,
 		&g->out->why, &transient)) {
 		take_offers(g->out, &d);
+		g->out->unnamed = c->gives_secret && c->issuer == NULL &&
+		    d.server.issuer != NULL &&
+		    !metadata_is_at(d.server.issuer, c->server->origin);
 		discovered_free(&d);
 	} else if (g->out->why == NULL) {
 		g->out->why = xstrdup("the sign-in server did not answer in "
@@ -319,6 +317,13 @@ tell_wanted(struct buf *text, const struct check *c, const struct sign_in *s)
 		    "--bearer-env NAME or --bearer-file FILE, or a header "
 		    "with -H",
 		    s->why != NULL ? s->why : "does not say where to sign in");
+		return STEP_FAILED;
+	}
+	if (s->unnamed) {
+		buf_addf(text,
+		    "the secret that you give goes to %s only if you name it: "
+		    "add --issuer %s",
+		    where, metadata_word(where));
 		return STEP_FAILED;
 	}
 	if (o->auth == AUTH_CLIENT_CREDENTIALS) {

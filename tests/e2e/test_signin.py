@@ -463,17 +463,21 @@ class Clients(Base):
             p.finish()
 
     def test_statement_for_whom(self):
-        """The same for a software statement."""
-        a, m, b = self.trio()
-        args = ["--static-oauth-client-metadata",
-                '{"software_statement":"a.b.c"}']
-        p = self.splice(m, "--browser", b.command, *args)
-        e = self.our_error(p.ask("initialize", init()["params"]),
-                           "auth_required")
-        self.assertTrue(e["message"].endswith("--issuer " + a.issuer), e)
-        self.counted(a, 0, 0)
-        p.finish()
-        self.works(self.start(m, b, *args, "--issuer", a.issuer), m)
+        """The same for a software statement, or a secret beside it."""
+        for name in ("software_statement", "client_secret"):
+            a, m, b = self.trio()
+            args = ["--static-oauth-client-metadata", '{"%s":"a.b.c"}' % name]
+            p = self.splice(m, "--browser", b.command, *args)
+            e = self.our_error(p.ask("initialize", init()["params"]),
+                               "auth_required")
+            self.assertTrue(e["message"].endswith("--issuer " + a.issuer), e)
+            self.counted(a, 0, 0)
+            p.finish()
+            p = self.start(m, b, *args, "--issuer", a.issuer)
+            self.works(p, m)
+            p.finish()
+        self.assertEqual(a.violations, ["POST /register: it chose a secret"])
+        a.violations.clear()
 
     def test_secret_at_the_servers_own(self):
         """What the server itself has needs no word of the user's."""
@@ -636,6 +640,15 @@ class Clients(Base):
         self.counted(a, register=2)
         self.assertTrue(self.asked(a)["redirect_uri"]
                         .startswith("http://localhost:"))
+
+    def test_only_localhost_in_words(self):
+        """The same under another error's name, as some servers have it."""
+        a, m, b = self.trio()
+        a.script("register", authserver.error(
+            "invalid_client_metadata", 400,
+            "redirect_uris must be https or Localhost"))
+        self.works(self.start(m, b), m)
+        self.counted(a, register=2)
 
     def test_client_is_used_again(self):
         """With its redirect URI, so with its port."""
@@ -814,7 +827,8 @@ class Options(Base):
                             name + "=x")
             e = self.our_error(p.ask("initialize", init()["params"]))
             self.assertIn(name, e["message"])
-            p.finish()
+            p.finish(2)
+        self.assertEqual(m.requests, [])
         self.counted(a, 0, 0)
 
     def test_token_endpoint(self):

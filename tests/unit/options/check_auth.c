@@ -64,6 +64,8 @@ static const struct argv_case argv_cases[] = {
 	{ "--no-resource", "no_resource=1;" },
 	{ "--no-resource|--no-no-resource", "" },
 	{ "--authorize-param|a=b|--authorize-param=c=", "param=a=b;param=c=;" },
+	{ "--authorize-param|stat=1|--authorize-param=state_hint=b=c",
+	    "param=stat=1;param=state_hint=b=c;" },
 	{ "--callback-port|65535", "port=65535;" },
 	{ "--callback-port|1|--callback-port|0", "" },
 	{ "--callback-port|1|--callback-port=", "" },
@@ -129,6 +131,13 @@ END_TEST
 	"--auth-store: \"" store "\" is neither \"file\" nor \"helper:CMD\""
 #define NO_URL(option)                                                         \
 	"--" option ": this is not a URL like https://auth.example.com/"
+#define PARAM_NAME                                                             \
+	"--authorize-param: the name may have letters, digits, and -._~ in it"
+#define OURS(name)                                                             \
+	"--authorize-param: " name " is set by mcpsplice itself; leave it out"
+#define SIGV4(value, odd)                                                      \
+	"--aws-sigv4 " value ": region and service are letters, digits and "   \
+	"\"-\", which \"" odd "\" does not begin with"
 #define NO_DOCUMENT                                                            \
 	"--client-metadata-url: this is not an https URL with a path, like "   \
 	"https://example.com/client.json"
@@ -192,6 +201,23 @@ static const struct refused_case refused_cases[] = {
 	{ "--authorize-param|a|" URL, "--authorize-param: write NAME=VALUE" },
 	{ "--authorize-param|=a|" URL, "--authorize-param: write NAME=VALUE" },
 	{ "--authorize-param||" URL, "--authorize-param: write NAME=VALUE" },
+	{ "--authorize-param|a&state=x|" URL, PARAM_NAME },
+	{ "--authorize-param|a b=x|" URL, PARAM_NAME },
+	{ "--authorize-param|state=x|" URL, OURS("state") },
+	{ "--authorize-param|SCOPE=x|" URL, OURS("scope") },
+	{ "--authorize-param|resource=x|" URL, OURS("resource") },
+	{ "--authorize-param|client_id=x|" URL, OURS("client_id") },
+	{ "--authorize-param|client_secret=x|" URL, OURS("client_secret") },
+	{ "--authorize-param|redirect_uri=x|" URL, OURS("redirect_uri") },
+	{ "--authorize-param|response_type=x|" URL, OURS("response_type") },
+	{ "--authorize-param|response_mode=x|" URL, OURS("response_mode") },
+	{ "--authorize-param|code_challenge=x|" URL, OURS("code_challenge") },
+	{ "--authorize-param|code_challenge_method=plain|" URL,
+	    OURS("code_challenge_method") },
+	{ "--authorize-param|request_uri=x|" URL, OURS("request_uri") },
+	{ "--authorize-param|request=x|" URL, OURS("request") },
+	{ "--aws-sigv4|us-east-1:a_b|" URL, SIGV4("us-east-1:a_b", "_b") },
+	{ "--aws-sigv4|us east:a|" URL, SIGV4("us east:a", " east:a") },
 	/* what does not go together */
 	{ "--bearer-file|/f|--bearer-env|T|" URL,
 	    TWO("--bearer-file", "--bearer-env") },
@@ -312,8 +338,8 @@ static const struct file_case file_cases[] = {
 	    "auth=4;host=localhost;login=7000;", NULL },
 	{ "device-code\ndevice-code = no\n", "", NULL },
 	{ "client-id = i\nclient-secret-env = S\nauth-store: helper:a b\n"
-	  "authorize-param = \"a = b\"\nno-browser\nscope = a b # c\n",
-	    "client_id=i;secret_env=S;scope=a b;param=a = b;"
+	  "authorize-param = \"a= b\"\nno-browser\nscope = a b # c\n",
+	    "client_id=i;secret_env=S;scope=a b;param=a= b;"
 	    "store=helper:a b;no_browser=1;",
 	    NULL },
 	{ "\ncallback-host = ::\n", NULL,

@@ -1336,12 +1336,14 @@ START_TEST(params_are_shown)
 
 	world_init(&w);
 	ck_assert_int_eq(world_load(&w,
-			     "--authorize-param|client_secret=CANARY|"
-			     "--authorize-param|login_hint=a=b|https://h/"),
+			     "--authorize-param|api_key=CANARY|"
+			     "--authorize-param|login_hint=a=b|"
+			     "--static-oauth-client-metadata|"
+			     "{\"client_secret\":\"CANARY\"}|https://h/"),
 	    0);
 	text = options_show(&w.o);
 	ck_assert_msg(strstr(text, "CANARY") == NULL, "%s", text);
-	ck_assert(world_shows(text, "authorize-param", "client_secret=(set)",
+	ck_assert(world_shows(text, "authorize-param", "api_key=(set)",
 	    "command line"));
 	ck_assert(world_shows(text, "authorize-param", "login_hint=a=b",
 	    "command line"));

@@ -22,6 +22,7 @@ struct page {
 	const char *json; /* NULL: the body is none */
 	const char *why;
 	bool transient, refused, nobody;
+	int64_t again_ms; /* Retry-After; 0: none */
 };
 
 static struct {
@@ -78,7 +79,7 @@ fetch_wait(struct fetcher *f, const struct fetch_request *r, const bool *over,
 		.refused = page->refused,
 		.transient = page->transient,
 		.nobody = page->nobody,
-		.retry_after_ms = -1 };
+		.retry_after_ms = page->again_ms > 0 ? page->again_ms : -1 };
 	if (page->json != NULL) {
 		a->json = document_parse(span_of(page->json), &why);
 		ck_assert_msg(a->json != NULL, "%s", page->json);
@@ -143,7 +144,7 @@ struct discovery_case {
 #define DOWN(where, number)                                                    \
 	{                                                                      \
 		.url = where, .status = number, .why = "h is down",            \
-		.transient = true                                              \
+		.transient = true, .again_ms = 7000                            \
 	}
 #define HTML(where)                                                            \
 	{                                                                      \
@@ -946,6 +947,9 @@ is_message(const struct discovery_case *c)
 		    "%s: \"%s\" has no \"%s\"", c->name, got.why, c->says[i]);
 	ck_assert_ptr_null(strstr(got.why, "CANARY"));
 	ck_assert_msg(got.transient == c->transient, "%s", c->name);
+	ck_assert_msg(strstr(got.why, "h is down") == NULL ||
+		got.found.again_ms == 7000,
+	    "%s", c->name);
 	/* no advice that was followed already, or helps nobody */
 	if (c->config.issuer != NULL || c->transient)
 		ck_assert_ptr_null(strstr(got.why, "--issuer"));

@@ -428,6 +428,7 @@ START_TEST(redirects)
 	struct server *s = server_new(script_hops);
 	struct fetch_request q = { .body = span_of("x") };
 	int code = codes[_i % COUNT(codes)];
+	char words[200];
 	struct play p;
 	struct result r;
 
@@ -442,7 +443,11 @@ START_TEST(redirects)
 	ck_assert_int_eq(atomic_load(&s->requests), 8);
 	q.url = url_on(s, "/1");
 	fetch(&p, &q, &r);
-	expect(&r, code, false, "must not be redirected");
+	snprintf(words, sizeof words,
+	    "must not be redirected; if a token was asked for and the new "
+	    "place is right, add --token-endpoint http://127.0.0.1:%d/0",
+	    s->port);
+	expect(&r, code, false, words);
 	ck_assert_int_eq(atomic_load(&s->requests), 9);
 	play_close(&p);
 	server_free(s);
