@@ -53,6 +53,7 @@ enum event_kind {
 			      * process left behind */
 	INPUT_WAKE,          /* the machine slept, or its network changed */
 	INPUT_SIGNED_IN,     /* there are new credentials */
+	INPUT_HELPER,        /* ok: requests wait for --auth-command */
 	INPUT_TICK,          /* the deadline passed */
 
 	/* --- inside a chain --- */

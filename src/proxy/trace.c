@@ -573,6 +573,11 @@ trace_input(struct trace *t, const struct event *in)
 	case INPUT_SIGNED_IN:
 		simple_note(t, "signed in");
 		break;
+	case INPUT_HELPER:
+		simple_note(t,
+		    in->ok ? "requests wait for --auth-command" :
+			     "--auth-command is over");
+		break;
 	case INPUT_WAKE:
 		simple_note(t, "wake");
 		break;

@@ -424,6 +424,8 @@ feed_word(struct play *p, const char *word)
 		{ "broken", INPUT_BROKEN, false },
 		{ "wake", INPUT_WAKE, false },
 		{ "signed-in", INPUT_SIGNED_IN, false },
+		{ "helper-runs", INPUT_HELPER, true },
+		{ "helper-over", INPUT_HELPER, false },
 		{ "tick", INPUT_TICK, false },
 		{ "newest", INPUT_PEER_STATE, false },
 		{ "newer-peer", INPUT_PEER_STATE, true },

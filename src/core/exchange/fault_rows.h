@@ -263,6 +263,9 @@ FAULT(FAULT_NO_NEW_SESSION, FAULT_INTERNAL, "reinit_failed", RAN_AS_GIVEN,
 FAULT(FAULT_INITIALIZE_SLOW, FAULT_INTERNAL, "upstream_timeout", RAN_NO,
     "{host} did not answer initialize within {count} s (--init-timeout){why}. "
     "{remedy?|Check that the server is up and the URL is right}{remedy}.")
+FAULT(FAULT_HELPER_SLOW, FAULT_INTERNAL, "upstream_timeout", RAN_NO,
+    "--auth-command has not answered yet, and initialize waits for it: nothing "
+    "was sent to {host} within {count} s (--init-timeout).")
 FAULT(FAULT_PROBE_SLOW, FAULT_INTERNAL, "upstream_timeout", RAN_NO,
     "{host} did not answer in time, so it is not known yet which version of "
     "MCP it speaks. mcpsplice goes on trying: ask again, or send "

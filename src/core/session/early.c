@@ -65,7 +65,9 @@ describe(const struct session *s, struct buf *out)
 		return;
 	}
 	buf_addf(out, "There is no connection to %s yet: ", s->config.host);
-	if (s->renewal.setback != NULL)
+	if (s->helper_runs)
+		buf_adds(out, "--auth-command has not answered");
+	else if (s->renewal.setback != NULL)
 		session_setback_text(&s->renewal.setback->facts, NULL, out);
 	else
 		buf_adds(out, "it has not answered initialize");

@@ -329,7 +329,8 @@ too_slow(const struct session *s, const struct call *c, const struct facts *f)
 
 	buf_init(&why, 0);
 	session_try_before(s, &why);
-	fault = fault_make(FAULT_INITIALIZE_SLOW,
+	fault = fault_make(s->helper_runs ? FAULT_HELPER_SLOW :
+					    FAULT_INITIALIZE_SLOW,
 	    &(struct fault_args){ .request = c->frame,
 		.host = s->config.host,
 		.why = buf_span(&why),

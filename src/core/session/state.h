@@ -483,6 +483,7 @@ struct session {
 	struct listen_stream listen;
 	struct event_ids event_ids;
 	char *sign_in; /* how the user has to sign in; NULL: nobody was asked */
+	bool helper_runs; /* requests wait for --auth-command */
 	struct asking asking;
 	struct session_end ending;
 	struct say say;

@@ -323,6 +323,9 @@ session_step(struct session *s, const struct event *in)
 	case INPUT_REFUSED:
 		session_unauthorized(s, in);
 		break;
+	case INPUT_HELPER:
+		s->helper_runs = in->ok;
+		break;
 	case INPUT_SIGNED_IN:
 		session_signed_in(s);
 		if (s->sign_in != NULL) /* perhaps somebody else */

@@ -27,6 +27,7 @@ struct authorize {
 	void *arg;
 	struct given *given;
 	struct command_auth *command;
+	bool waits; /* a request does, for the helper */
 	bool aws;
 	struct headers aws_token; /* of AWS_SESSION_TOKEN */
 	struct oauth *oauth;
@@ -65,10 +66,21 @@ go_helped(struct authorize *a, uint64_t ticket, const struct headers *h)
 }
 
 static void
+tell_waits(struct authorize *a, bool waits)
+{
+	struct event e = { .kind = INPUT_HELPER, .ok = waits };
+
+	if (waits != a->waits)
+		a->ops.event(&e, a->arg);
+	a->waits = waits;
+}
+
+static void
 on_helped(uint64_t ticket, const struct headers *h, const char *why, void *arg)
 {
 	struct authorize *a = arg;
 
+	tell_waits(a, false);
 	if (h != NULL)
 		go_helped(a, ticket, h);
 	else
@@ -86,6 +98,7 @@ help(struct authorize *a, uint64_t ticket, bool refused, uint64_t stamp)
 
 	if (h != NULL && latest)
 		return false;
+	tell_waits(a, h == NULL);
 	if (h != NULL)
 		go_helped(a, ticket, h);
 	else

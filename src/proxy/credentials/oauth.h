@@ -47,7 +47,7 @@ struct oauth_ops {
 	void (*refusal_final)(uint64_t ticket, const char *why,
 	    bool credentials_known_good, void *arg);
 	/* INPUT_SIGN_IN (if it tells that nobody waits for the user any more,
-	 * credentials_ready follows) or INPUT_SIGNED_IN. */
+	 * credentials_ready follows) or INPUT_SIGNED_IN; or INPUT_HELPER. */
 	void (*event)(struct event *e, void *arg);
 	/* Returns the address that the MCP server answered from, valid for the
 	 * moment; NULL: it has not answered yet. */

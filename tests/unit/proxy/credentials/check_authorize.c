@@ -24,6 +24,7 @@ static const struct credentials *now; /* of authorize */
 static unsigned ready, final;         /* answers so far */
 static char why[256];                 /* of the latest final one */
 static const char *challenge;         /* of the next refusal */
+static bool helper_runs;              /* as the session was told */
 static bool aws;                      /* the helper has keys of AWS */
 
 static void
@@ -51,7 +52,10 @@ static void
 on_event(struct event *e, void *arg)
 {
 	(void)arg;
-	ck_assert(e->kind == INPUT_SIGN_IN || e->kind == INPUT_SIGNED_IN);
+	ck_assert(e->kind == INPUT_SIGN_IN || e->kind == INPUT_SIGNED_IN ||
+	    e->kind == INPUT_HELPER);
+	if (e->kind == INPUT_HELPER)
+		helper_runs = e->ok;
 }
 
 static const char *
@@ -216,7 +220,9 @@ START_TEST(helper_without_an_end)
 	authorize_ask(authorize, 1, false);
 	ck_assert_uint_eq(ready, 0);
 	ck_assert_int_eq(now->until, 0);
+	ck_assert(helper_runs);
 	await(1);
+	ck_assert(!helper_runs);
 	ck_assert(lasts());
 	ck_assert_str_eq(headers_get(&now->headers, "Authorization"),
 	    "Bearer one");
