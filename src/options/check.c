@@ -370,17 +370,15 @@ options_sigv4(const struct options *o, char **why)
 	    strspn(o->aws_sigv4,
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 		"0123456789-:");
-	if (*odd != '\0')
-		*why = xasprintf("--aws-sigv4 %s: region and service are "
-				 "letters, digits and \"-\", which \"%s\" does "
-				 "not begin with",
-		    o->aws_sigv4, odd);
-	else if (scope == NULL)
-		*why = xasprintf("--aws-sigv4 %s: this does not tell region "
-				 "and service, and nor does the host; write "
-				 "REGION:SERVICE, such as "
-				 "us-east-1:bedrock-agentcore",
-		    o->aws_sigv4);
+	if (scope == NULL)
+		*why = xasprintf("--aws-sigv4 %s: %s%s; write REGION:SERVICE, "
+				 "such as us-east-1:bedrock-agentcore",
+		    o->aws_sigv4,
+		    *odd != '\0' ? "region and service have letters, digits "
+				   "and \"-\" only, unlike here: " :
+				   "this does not tell region and service, and "
+				   "nor does the host",
+		    odd);
 	url_free(&url);
 	return scope;
 }

@@ -136,8 +136,9 @@ END_TEST
 #define OURS(name)                                                             \
 	"--authorize-param: " name " is set by mcpsplice itself; leave it out"
 #define SIGV4(value, odd)                                                      \
-	"--aws-sigv4 " value ": region and service are letters, digits and "   \
-	"\"-\", which \"" odd "\" does not begin with"
+	"--aws-sigv4 " value ": region and service have letters, digits and "  \
+	"\"-\" only, unlike here: " odd "; write REGION:SERVICE, such as "     \
+	"us-east-1:bedrock-agentcore"
 #define NO_DOCUMENT                                                            \
 	"--client-metadata-url: this is not an https URL with a path, like "   \
 	"https://example.com/client.json"
