@@ -135,11 +135,8 @@ login_take_document(struct login *g)
 static bool
 is_redirect_refused(const struct login *g, const struct fetch_answer *a)
 {
-	const char *error = a->json == NULL ? NULL :
-					      document_text(a->json, "error");
-	const char *text = error == NULL ?
-	    NULL :
-	    document_text(a->json, "error_description");
+	const char *error = document_text(a->json, "error");
+	const char *text = document_text(a->json, "error_description");
 
 	return error != NULL &&
 	    (strcmp(error, "invalid_redirect_uri") == 0 ||

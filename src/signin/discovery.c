@@ -315,9 +315,10 @@ take_listed(struct discovery *d, const char *listed, bool loose, bool house)
 /* With --issuer: good is whether its own document was taken, else d->why says
  * why not, and lacks whether there is none. The document of the issuer that the
  * server lists may be about it. It is asked where the own one is none, or
- * registers nobody; and, as the one of OpenID Connect may be for another purpose,
- * if the listed one is of the issuer's house. Nothing of it leads what others could use to a
- * third host (doc/security.md "The issuer that you name"). */
+ * registers nobody; and, as the one of OpenID Connect may be for another
+ * purpose, if the listed one is of the issuer's house. If it names the issuer,
+ * nothing of it leads to a third host (doc/security.md "The issuer that you
+ * name"). */
 static bool
 find_listed(struct discovery *d, bool good, bool lacks)
 {

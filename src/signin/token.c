@@ -299,8 +299,7 @@ bind(struct login *g, struct headers *to)
 static bool
 has_error(const struct fetch_answer *a, const char *name)
 {
-	const char *error = a->json == NULL ? NULL :
-					      document_text(a->json, "error");
+	const char *error = document_text(a->json, "error");
 
 	return a->status >= 400 && error != NULL && strcmp(error, name) == 0;
 }
