@@ -431,6 +431,18 @@ class SignIn(Check, authserver.Case):
         self.assertFalse(os.path.exists(
             os.path.join(self.home, ".local/state/mcpsplice/auth")))
 
+    def test_secret_for_another_origin(self):
+        """It goes there only if it is named."""
+        a = self.auth()
+        m = self.protected(a)
+        for auth in ("oauth", "client-credentials"):
+            step = self.failed("sign-in", m.url, "--auth", auth,
+                               "--client-id", "x", "--client-secret-file",
+                               self.path("secret", "s", 0o600))
+            self.assertTrue(step["text"].endswith("--issuer " + a.issuer),
+                            step)
+            self.assertEqual(a.token_requests(), 0)
+
     def test_no_device_code(self):
         a = self.auth()
         a.gives_device = False
