@@ -31,7 +31,7 @@ class Status(support.Case):
             {k: note[k] for k in ("lives", "pid", "server", "client",
                                   "parent_pid", "session", "trouble")},
             {"lives": True, "pid": p.proc.pid, "server": s.url,
-             "client": "e2e 1", "parent_pid": os.getpid(), "session": 1,
+             "client": "codex-mcp-client e2e 1", "parent_pid": os.getpid(), "session": 1,
              "trouble": []})
         s.forget()
         p.tool()
@@ -39,7 +39,7 @@ class Status(support.Case):
         self.assertGreaterEqual(again["session_began"], note["session_began"])
         rc, out, err = self.once(["status"])
         self.assertEqual(rc, 0, err)
-        for text in ("Processes:\n%s\n" % s.url, "host      e2e 1, started by",
+        for text in ("Processes:\n%s\n" % s.url, "host      codex-mcp-client e2e 1, started by",
                      "session   number 2, since "):
             self.assertIn(text, out.decode())
         p.finish()
