@@ -194,7 +194,7 @@ fail(struct check *c, char *why, int64_t limit_ms)
 	static const char option[] = " (--init-timeout)";
 	int64_t given_ms = c->options->init_timeout_ms;
 	char *at = strstr(why, option);
-	bool refused = strstr(why, "401") != NULL;
+	bool refused = strstr(why, "(401)") != NULL;
 	struct buf remedy;
 
 	buf_init(&remedy, 0);

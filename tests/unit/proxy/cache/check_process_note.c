@@ -67,15 +67,31 @@ member(const char *name)
 	return json_get(buf_span(&note), name);
 }
 
-static void
-live(void *arg)
+static struct process_note *
+write_twice(void)
 {
 	struct process_note *n = begin();
 
 	process_note_write(n, span_of("{\"name\":\"a\",\"version\":\"2\"}"), 1);
-	if (arg != NULL)
-		process_note_trouble(n, arg);
 	process_note_write(n, span_of("{\"name\":\"b\",\"version\":\"3\"}"), 4);
+	return n;
+}
+
+static void
+live(void *arg)
+{
+	(void)arg;
+	(void)write_twice();
+}
+
+/* A process that had trouble. */
+static void
+end_in_trouble(void)
+{
+	struct process_note *n = write_twice();
+
+	process_note_trouble(n, "x");
+	process_note_free(n);
 }
 
 START_TEST(a_process_that_lives)
@@ -160,7 +176,7 @@ START_TEST(many_files)
 		home_puts(path, "{\"pid\":1}\n");
 	}
 	home_age(path, BOUND_WEEK_MS / 1000 + 10);
-	live((char *)"x");
+	end_in_trouble();
 	ck_assert_uint_eq(home_count(FOLDER), BOUND_LISTED);
 	ck_assert(!home_exists(path));
 }
@@ -168,7 +184,7 @@ END_TEST
 
 START_TEST(what_is_no_note)
 {
-	live((char *)"x");
+	end_in_trouble();
 	ck_assert_uint_eq(look(), 1);
 	home_puts(FOLDER "/0123456789abcdef0123456789abcdef", "{\"pid\":1");
 	home_puts(FOLDER "/0123456789abcdef0123456789abcde0", "{\"pid\":}\n");
@@ -188,7 +204,7 @@ START_TEST(nothing_is_kept)
 	process_note_write(n, no_span, 1);
 	process_note_free(n);
 	home_puts(".local", "a file");
-	live((char *)"x");
+	end_in_trouble();
 	ck_assert_uint_eq(look(), 0);
 }
 END_TEST
