@@ -11,8 +11,8 @@
 #include "core/wire/redact.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 
+#include "base/codec.h"
 #include "core/wire/json.h"
 
 #define REDACTED "(redacted)"
@@ -148,7 +148,8 @@ redact_url(struct buf *out, const char *p, const char *end)
 
 /* Looks at the run of backslashes at p. Returns the length of the escaped quote
  * that it is, or 0, and the length of all that is to be passed. After an even
- * number of backslashes a quote is not escaped: it ends the string. */
+ * number of backslashes a quote is not escaped: it ends the string. "\u0022" is
+ * how .NET escapes one. */
 static size_t
 quote_at(const char *p, const char *end, size_t *pass)
 {
@@ -157,6 +158,8 @@ quote_at(const char *p, const char *end, size_t *pass)
 
 	while (p + n < end && p[n] == '\\')
 		n++;
+	if (n > 0 && begins(p + n, end, "u0022"))
+		return *pass = n + 5;
 	odd = n % 2 == 1 && p + n < end;
 	*pass = n + odd;
 	return odd && p[n] == '"' ? n + 1 : 0;
@@ -180,20 +183,41 @@ find_quote(const char *p, const char *end, size_t length)
 static const char *
 inner_value_end(const char *p, const char *end, size_t quote)
 {
+	size_t pass, depth = 0;
 	const char *stop;
-	size_t pass;
 
-	if (quote_at(p, end, &pass) == quote) {
-		stop = find_quote(p + quote, end, quote);
-		return stop == end ? end : stop + quote;
-	}
-	if (p < end && (*p == '[' || *p == '{')) {
-		stop = memchr(p, *p == '[' ? ']' : '}', (size_t)(end - p));
-		return stop == NULL ? end : stop + 1;
-	}
-	while (p < end && strchr(",]}\\ ", *p) == NULL)
-		p++;
+	do {
+		if (quote_at(p, end, &pass) == quote) {
+			stop = find_quote(p + quote, end, quote);
+			p = stop == end ? end : stop + quote;
+			continue;
+		}
+		if (depth == 0 && *p != '[' && *p != '{') {
+			while (p < end && strchr(",]}\\ ", *p) == NULL)
+				p++;
+			return p;
+		}
+		depth += *p == '[' || *p == '{';
+		depth -= *p == ']' || *p == '}';
+		p += pass > 0 ? pass : 1;
+	} while (depth > 0 && p < end);
 	return p;
+}
+
+/* Passes white space, also where it is escaped as the quotes are. */
+static const char *
+skip_escaped_space(const char *p, const char *end)
+{
+	const char *next;
+
+	for (;;) {
+		p = skip_space(p, end);
+		for (next = p; next < end && *next == '\\'; next++)
+			;
+		if (next == p || next == end || strchr("nrt", *next) == NULL)
+			return p;
+		p = next + 1;
+	}
 }
 
 /* Copies the escaped quote at p and, if it begins the name of a secret, all up
@@ -207,9 +231,9 @@ redact_inner(struct buf *out, const char *p, const char *end, size_t quote)
 	const char *stop = find_quote(name, last, quote);
 	struct span key = { name, (size_t)(stop - name) }, mark = { p, quote };
 
-	value = stop == last ? end : skip_space(stop + quote, end);
+	value = stop == last ? end : skip_escaped_space(stop + quote, end);
 	if (value < end && *value == ':') {
-		value = skip_space(value + 1, end);
+		value = skip_escaped_space(value + 1, end);
 		if (value < end &&
 		    is_hidden(key, *value == '\\' ? '"' : *value)) {
 			buf_add(out, p, (size_t)(value - p));
@@ -247,28 +271,16 @@ redact_scheme(struct buf *out, const char *p, const char *end)
 	return p;
 }
 
-/* Copies the backslashes at p with what they escape. A secret may be spelled
- * with escapes, so those of a character go that needs none. */
+/* Copies the backslashes at p with what they escape. */
 static const char *
 redact_escape(struct buf *out, const char *p, const char *end)
 {
 	size_t pass, quote = quote_at(p, end, &pass);
-	const char *last = p + pass - 1;
-	char digits[3] = "", c = 0;
 
 	if (quote > 0)
 		return redact_inner(out, p, end, quote);
-	if (*last == '/')
-		c = '/';
-	else if (*last == 'u' && end - last > 4 && memcmp(last, "u00", 3) == 0)
-		c = (char)strtol(memcpy(digits, last + 3, 2), NULL, 16);
-	if (c <= ' ' || c >= 0x7f || c == '"' || c == '\\') {
-		buf_add(out, p, pass);
-		return last + 1;
-	}
-	buf_add(out, p, pass - 2);
-	buf_addc(out, c);
-	return last + (*last == 'u' ? 5 : 1);
+	buf_add(out, p, pass);
+	return p + pass;
 }
 
 /* Copies text, such as the inside of a string, up to a little beyond limit. */
@@ -305,6 +317,30 @@ redact_words(struct buf *out, struct span text, size_t max)
 
 /* --- messages --- */
 
+/* Copies a string (with its quotes). A secret may be spelled with escapes, so
+ * those that are not needed go. */
+static void
+redact_value(struct buf *out, struct span string, size_t limit)
+{
+	struct buf plain, quoted;
+	const char *last;
+
+	buf_init(&plain, 0);
+	buf_init(&quoted, 0);
+	if (json_string(string, &plain) == 0) {
+		codec_json_string(&quoted, buf_span(&plain));
+		string = buf_span(&quoted);
+	}
+	/* Whatever is hidden, its quotes stay. */
+	buf_addc(out, '"');
+	last = string.p + string.n;
+	last -= string.n > 1 && last[-1] == '"';
+	redact_string(out, string.p + 1, last, limit);
+	buf_add(out, last, (size_t)(string.p + string.n - last));
+	buf_free(&plain);
+	buf_free(&quoted);
+}
+
 /* Copies the name at p (to stop) and its colon, and a value that is hidden.
  * Returns what follows. */
 static const char *
@@ -324,7 +360,7 @@ redact_member(struct buf *out, const char *p, const char *stop, const char *end)
 bool
 redact_json(struct buf *out, struct span text, size_t max)
 {
-	const char *p = text.p, *end = text.p + text.n, *stop, *after, *last;
+	const char *p = text.p, *end = text.p + text.n, *stop, *after;
 	size_t limit = out->n + max;
 
 	while (p < end && out->n <= limit) {
@@ -340,12 +376,8 @@ redact_json(struct buf *out, struct span text, size_t max)
 		if (after < end && *after == ':') {
 			p = redact_member(out, p, stop, end);
 		} else {
-			/* Whatever is hidden, its quotes stay. */
-			buf_addc(out, '"');
-			last = stop - p > 1 && stop[-1] == '"' ? stop - 1 :
-								 stop;
-			redact_string(out, p + 1, last, limit);
-			buf_add(out, last, (size_t)(stop - last));
+			redact_value(out,
+			    (struct span){ p, (size_t)(stop - p) }, limit);
 			p = stop;
 		}
 	}
