@@ -26,23 +26,36 @@
 #include "core/wire/redact.h"
 
 enum {
-	SECRETS = 256,      /* that are known at a time */
-	SECRET_LEAST = 8,   /* bytes; a shorter one may be any word */
-	SECRET_MOST = 8192, /* bytes that are read beyond the cut of a message,
-			     * so that no part of a secret is left there */
+	SECRETS = 256,        /* that grow old together */
+	SECRET_LEAST = 8,     /* bytes; a shorter one may be any word */
+	SECRET_MOST = 8192,   /* bytes that are read beyond a cut, so that no
+			     * part of a secret is left there */
 	READ_BYTES = 8 << 20, /* of a message, as what is hidden may be long */
 	SHOWN_BYTES = 256,    /* of an id or a method */
 	REASON_BYTES = 512,   /* of a text about an exchange */
 	LABEL_BYTES = 8       /* hex digits that stand for a session id */
 };
 
-/* Texts that are never written, and what is written in their places: a ring of
- * the latest ones. */
+/* A text that is never written. */
+struct secret {
+	char *text, *instead;
+	size_t n;
+	size_t *shorter; /* of each beginning of the text: how long the next
+			  * shorter one is that it ends with */
+};
+
 struct secrets {
-	struct {
-		char *text, *instead;
-	} list[SECRETS];
-	size_t n; /* how many there ever were */
+	struct secret *list;
+	size_t n;
+};
+
+/* Those of the last two lists grow old when there are too many. */
+enum { LIST_URL, LIST_VALUES, LIST_SESSIONS = LIST_VALUES + 2, LISTS = 5 };
+
+/* What stands at a byte, or ends there. */
+struct hit {
+	const struct secret *secret;
+	size_t n;
 };
 
 /* An exchange that is under way. */
@@ -57,11 +70,11 @@ struct running {
 struct trace {
 	struct append file; /* closed: nothing more is traced */
 	const struct credentials *credentials;
-	uint64_t credentials_seen; /* the version that is in values */
+	uint64_t credentials_seen; /* the version that is in secrets */
 	bool credentials_known;
-	struct secrets url;      /* parts of the server's URL */
-	struct secrets values;   /* of our headers */
-	struct secrets sessions; /* session ids */
+	/* Parts of the server's URL, values of our headers and older ones,
+	 * session ids and older ones. */
+	struct secrets secrets[LISTS];
 	struct running *running;
 	struct hash by_ticket;
 	char *session; /* the latest session id */
@@ -73,32 +86,66 @@ struct trace {
 
 /* --- secrets --- */
 
-/* A text that is short or that JSON would escape is not looked for. */
+/* A text that is short is not looked for. */
 static void
-keep_secret(struct secrets *all, const char *text, const char *instead)
+keep_text(struct secrets *all, struct span text, const char *instead)
 {
-	size_t i;
+	struct secret new = { .n = text.n };
+	size_t i, k = 0;
 
-	if (strlen(text) < SECRET_LEAST || strpbrk(text, "\"\\") != NULL)
+	if (text.n < SECRET_LEAST)
 		return;
-	for (i = 0; i < SECRETS; i++)
-		if (all->list[i].text != NULL &&
-		    strcmp(all->list[i].text, text) == 0)
+	for (i = 0; i < all->n; i++)
+		if (span_eq(text,
+			(struct span){ all->list[i].text, all->list[i].n }))
 			return;
-	i = all->n++ % SECRETS;
-	string_set(&all->list[i].text, text);
-	string_set(&all->list[i].instead, instead);
+	new.text = xstrndup(text.p, text.n);
+	new.instead = xstrdup(instead);
+	new.shorter = xcalloc(text.n, sizeof *new.shorter);
+	for (i = 1; i < text.n; i++) {
+		while (k > 0 && text.p[i] != text.p[k])
+			k = new.shorter[k - 1];
+		k += text.p[i] == text.p[k];
+		new.shorter[i] = k;
+	}
+	all->list = xgrow(all->list, all->n, sizeof *all->list);
+	all->list[all->n++] = new;
+}
+
+/* Notes a text, also as JSON writes it. */
+static void
+keep_secret(struct secrets *all, struct span text, const char *instead)
+{
+	struct buf quoted;
+
+	buf_init(&quoted, 0);
+	keep_text(all, text, instead);
+	codec_json_string(&quoted, text);
+	keep_text(all, (struct span){ quoted.p + 1, quoted.n - 2 }, instead);
+	buf_wipe(&quoted);
 }
 
 static void
 free_secrets(struct secrets *all)
 {
-	size_t i;
-
-	for (i = 0; i < SECRETS; i++) {
-		string_wipe(&all->list[i].text);
-		free(all->list[i].instead);
+	while (all->n > 0) {
+		string_wipe(&all->list[--all->n].text);
+		free(all->list[all->n].instead);
+		free(all->list[all->n].shorter);
 	}
+	free(all->list);
+	all->list = NULL;
+}
+
+/* Makes room in this list: if it is long, those of it are the older ones. */
+static void
+grow_old(struct secrets *all)
+{
+	if (all->n < SECRETS)
+		return;
+	free_secrets(&all[1]);
+	all[1] = all[0];
+	all[0] = (struct secrets){ 0 };
 }
 
 /* Notes a value, and how it looks in base64 if 0, 1 or 2 bytes stand before it
@@ -107,31 +154,59 @@ static void
 keep_encoded(struct span value, void *all)
 {
 	struct buf text, code;
-	size_t before;
+	size_t i, before, from;
 
 	buf_init(&text, 0);
 	buf_init(&code, 0);
 	buf_adds(&text, "--");
 	buf_addspan(&text, value);
-	keep_secret(all, buf_str(&text) + 2, "(redacted)");
-	for (before = 0; before < 3; before++) {
+	keep_secret(all, value, "(redacted)");
+	for (i = 0; i < 6; i++) {
+		before = i / 2;
+		from = (before * 4 + 2) / 3;
 		buf_reset(&code);
-		codec_base64url(&code, span_of(buf_str(&text) + 2 - before));
-		code.n = (text.n - 2 + before) * 4 / 3;
-		keep_secret(all, buf_str(&code) + (before * 4 + 2) / 3,
-		    "(redacted)");
+		(i % 2 == 0 ? codec_base64url : codec_base64)(&code,
+		    (struct span){
+			buf_str(&text) + 2 - before, value.n + before });
+		if (value.n >= SECRET_LEAST)
+			keep_text(all,
+			    (struct span){ code.p + from,
+				(value.n + before) * 4 / 3 - from },
+			    "(redacted)");
 	}
 	buf_wipe(&text);
 	buf_wipe(&code);
 }
 
-/* Notes the values of our headers when they have changed: each, and what
- * follows "Bearer" in it. */
+/* Notes the value of a header: all of it, what follows "Bearer" in it, what
+ * stands in quotes behind a "=", and each cookie. */
+static void
+keep_header(struct secrets *all, const struct header *h)
+{
+	struct span rest = span_of(h->value), cookies = no_span, part;
+	const char *at = h->value;
+
+	keep_encoded(rest, all);
+	span_take(&rest, ' ');
+	keep_encoded(rest, all);
+	while ((at = strstr(at, "=\"")) != NULL) {
+		at += 2;
+		keep_encoded((struct span){ at, strcspn(at, "\"") }, all);
+	}
+	if (span_is_nocase(span_of(h->name), "cookie"))
+		cookies = span_of(h->value);
+	while (cookies.n > 0) {
+		part = span_take(&cookies, ';');
+		span_take(&part, '=');
+		keep_encoded(part, all);
+	}
+}
+
+/* Notes the values of our headers when they have changed. */
 static void
 keep_credentials(struct trace *t)
 {
 	const struct headers *h = &t->credentials->headers;
-	const char *word;
 	size_t i;
 
 	if (t->credentials_known &&
@@ -139,13 +214,9 @@ keep_credentials(struct trace *t)
 		return;
 	t->credentials_known = true;
 	t->credentials_seen = t->credentials->version;
-	for (i = 0; i < h->n; i++) {
-		word = strchr(h->list[i].value, ' ');
-		keep_encoded(span_of(word != NULL ? word + 1 :
-						    h->list[i].value),
-		    &t->values);
-		keep_secret(&t->values, h->list[i].value, "(redacted)");
-	}
+	grow_old(&t->secrets[LIST_VALUES]);
+	for (i = 0; i < h->n; i++)
+		keep_header(&t->secrets[LIST_VALUES], &h->list[i]);
 }
 
 /* Returns eight hex digits that stand for this session id. */
@@ -166,50 +237,73 @@ session_label(struct trace *t, struct span session)
 	free(t->session);
 	t->session = xstrndup(session.p, session.n);
 	instead = xasprintf("(session %s)", t->label);
-	keep_secret(&t->sessions, t->session, instead);
+	grow_old(&t->secrets[LIST_SESSIONS]);
+	keep_secret(&t->secrets[LIST_SESSIONS], session, instead);
 	free(instead);
 	return t->label;
 }
 
-/* Replaces text everywhere in b, from this byte on. */
-static void
-replace(struct buf *b, size_t from, const char *text, const char *instead)
+/* May the text have been cut here, and a word of a secret with it? */
+static bool
+is_cut(const char *p, const char *end, char next)
 {
-	const char *p = b->p + from, *end = b->p + b->n, *hit;
-	size_t n = strlen(text);
-	struct buf out;
+	return (p == end || *p == '"' || *p == '\\' ||
+		   (end - p >= 3 && memcmp(p, "...", 3) == 0)) &&
+	    strchr(" ,;", next) == NULL;
+}
 
-	hit = memmem(p, (size_t)(end - p), text, n);
-	if (hit == NULL)
-		return;
-	buf_init(&out, 0);
-	buf_add(&out, b->p, from);
-	for (; hit != NULL; hit = memmem(p, (size_t)(end - p), text, n)) {
-		buf_add(&out, p, (size_t)(hit - p));
-		buf_adds(&out, instead);
-		p = hit + n;
+/* Notes where the secret ends in the text, or its beginning if that is cut
+ * (Knuth, Morris and Pratt). */
+static void
+find_secret(const struct secret *s, struct span text, struct hit *hits)
+{
+	const char *p, *end = text.p + text.n;
+	size_t k = 0; /* bytes of the secret that stand before p */
+
+	for (p = text.p; p < end; p++) {
+		if (k == 0)
+			p = memmem(p, (size_t)(end - p), s->text, SECRET_LEAST);
+		if (p == NULL)
+			return;
+		while (k > 0 && s->text[k] != *p)
+			k = s->shorter[k - 1];
+		k += s->text[k] == *p;
+		if (k > hits[p - text.p].n &&
+		    (k == s->n ||
+			(k >= SECRET_LEAST && is_cut(p + 1, end, s->text[k]))))
+			hits[p - text.p] = (struct hit){ s, k };
+		if (k == s->n)
+			k = s->shorter[k - 1];
 	}
-	buf_add(&out, p, (size_t)(end - p));
+}
+
+/* Hides them all at once: nothing is looked for in what stands for another. */
+static void
+hide_secrets(struct trace *t, struct buf *b)
+{
+	struct hit *hits = xcalloc(b->n + 1, sizeof *hits), cover = { 0 };
+	const struct secret *last = NULL;
+	struct buf out;
+	size_t i, j;
+
+	keep_credentials(t);
+	for (i = 0; i < LISTS; i++)
+		for (j = 0; j < t->secrets[i].n; j++)
+			find_secret(&t->secrets[i].list[j], buf_span(b), hits);
+	for (i = b->n; i-- > 0; cover.n -= cover.n > 0) {
+		if (hits[i].n > cover.n)
+			cover = hits[i];
+		hits[i].secret = cover.n > 0 ? cover.secret : NULL;
+	}
+	buf_init(&out, 0);
+	for (i = 0; i < b->n; last = hits[i++].secret)
+		if (hits[i].secret == NULL)
+			buf_addc(&out, b->p[i]);
+		else if (hits[i].secret != last)
+			buf_adds(&out, hits[i].secret->instead);
+	free(hits);
 	buf_wipe(b);
 	*b = out;
-}
-
-static void
-hide_all(const struct secrets *all, struct buf *b, size_t from)
-{
-	size_t i;
-
-	for (i = 0; i < SECRETS && all->list[i].text != NULL; i++)
-		replace(b, from, all->list[i].text, all->list[i].instead);
-}
-
-static void
-hide_secrets(struct trace *t, struct buf *b, size_t from)
-{
-	keep_credentials(t);
-	hide_all(&t->url, b, from);
-	hide_all(&t->values, b, from);
-	hide_all(&t->sessions, b, from);
 }
 
 /* --- lines --- */
@@ -273,7 +367,7 @@ add_raw(struct trace *t, const char *name, struct span value)
 		return;
 	buf_init(&raw, 0);
 	buf_addspan(&raw, value);
-	hide_secrets(t, &raw, 0);
+	hide_secrets(t, &raw);
 	if (is_json(&raw)) {
 		buf_addf(&t->line, ",\"%s\":", name);
 		buf_addspan(&t->line, buf_span(&raw));
@@ -293,24 +387,32 @@ add_word(struct trace *t, const char *name, const char *word)
 	buf_addf(&t->line, ",\"%s\":\"%s\"", name, word);
 }
 
-/* Adds text that a peer may have made. */
+/* Adds text that a peer may have made. It is cut when its secrets are hidden,
+ * because a part of one would not be found. */
 static void
 add_text(struct trace *t, const char *name, struct span value, size_t most)
 {
-	size_t from;
-	struct buf quoted;
+	struct buf quoted, body, plain;
 
 	if (value.n == 0)
 		return;
-	if (value.n > most)
-		value.n = most;
+	if (value.n > most + SECRET_MOST)
+		value.n = most + SECRET_MOST;
 	buf_init(&quoted, 0);
+	buf_init(&body, 0);
+	buf_init(&plain, 0);
 	codec_json_string(&quoted, value);
+	redact_json(&body, buf_span(&quoted), SIZE_MAX / 2);
+	hide_secrets(t, &body);
+	if (!is_json(&body) || json_string(buf_span(&body), &plain) != 0)
+		buf_addspan(&plain, buf_span(&body));
+	if (plain.n > most)
+		plain.n = most;
 	buf_addf(&t->line, ",\"%s\":", name);
-	from = t->line.n;
-	redact_json(&t->line, buf_span(&quoted), SIZE_MAX / 2);
-	hide_secrets(t, &t->line, from);
-	buf_free(&quoted);
+	codec_json_string(&t->line, buf_span(&plain));
+	buf_wipe(&quoted);
+	buf_wipe(&body);
+	buf_wipe(&plain);
 }
 
 static void
@@ -330,7 +432,7 @@ add_body(struct trace *t, const struct frame *f)
 
 	buf_init(&body, 0);
 	whole &= redact_json(&body, text, BOUND_TEXT_BYTES + SECRET_MOST);
-	hide_secrets(t, &body, 0);
+	hide_secrets(t, &body);
 	if (whole && body.n <= BOUND_TEXT_BYTES && is_json(&body)) {
 		buf_adds(&t->line, ",\"message\":");
 		buf_addspan(&t->line, buf_span(&body));
@@ -671,7 +773,7 @@ trace_open(const struct trace_config *config)
 		trace_close(t);
 		return NULL;
 	}
-	redact_find(span_of(config->url), keep_encoded, &t->url);
+	redact_find(span_of(config->url), keep_encoded, &t->secrets[LIST_URL]);
 	buf_init(&url, 0);
 	redact_path(&url, span_of(config->url), "(redacted)");
 	begin(t, "note", "start");
@@ -686,6 +788,8 @@ trace_open(const struct trace_config *config)
 void
 trace_close(struct trace *t)
 {
+	size_t i;
+
 	if (t == NULL)
 		return;
 	log_tap(NULL, NULL);
@@ -695,9 +799,8 @@ trace_close(struct trace *t)
 	while (t->running != NULL)
 		forget(t, t->running);
 	hash_free(&t->by_ticket);
-	free_secrets(&t->url);
-	free_secrets(&t->values);
-	free_secrets(&t->sessions);
+	for (i = 0; i < LISTS; i++)
+		free_secrets(&t->secrets[i]);
 	string_wipe(&t->session);
 	buf_wipe(&t->line);
 	free(t);
