@@ -20,6 +20,7 @@
 #define BLANKS " \t\r\n"
 #define PARTS 7 /* number of spans in a frame */
 #define EXACT_DIGITS 15
+#define LONGEST_NAME 7 /* "jsonrpc" */
 
 /* The members of the outermost object that have a meaning. */
 struct members {
@@ -36,17 +37,23 @@ is_name(struct span key, const char *name, bool *exact)
 }
 
 /* Could another parser take this key, which is none of the names, for one of
- * them? The names end with NULL. */
+ * them? encoding/json/v2 of Go may pass over "_" and "-". The names end with
+ * NULL. */
 static bool
 is_odd(struct span key, const char *const *names)
 {
-	size_t i;
+	char plain[LONGEST_NAME + 1];
+	size_t i, n = 0;
 
-	for (i = 0; i < key.n; i++)
+	for (i = 0; i < key.n; i++) {
 		if ((unsigned char)key.p[i] >= 0x80 || key.p[i] == '\\')
 			return true;
+		if (key.p[i] != '_' && key.p[i] != '-' && n < sizeof plain)
+			plain[n++] = key.p[i];
+	}
 	for (; *names != NULL; names++)
-		if (span_is_nocase(key, *names))
+		if (span_is_nocase(key, *names) ||
+		    span_is_nocase((struct span){ plain, n }, *names))
 			return true;
 	return false;
 }

@@ -360,6 +360,10 @@ static const struct {
 	{ "\"params\":{\"name\":\"a\",\"n\\u0000ame\":\"b\"}", true },
 	{ "\"params\":{\"_meta\":{},\"_meta\":{}}", true },
 	{ "\"params\":{\"_META\":{}}", true },
+	{ "\"params\":{\"name\":\"a\",\"_na-Me_\":\"b\"}", true },
+	{ "\"params\":{\"name\":\"a\",\"na_mes\":\"b\",\"meta\":{}}", false },
+	{ "\"json-rpc\":\"2.0\"", true },
+	{ "\"params\":{},\"PARAMS_\":{}", true },
 	/* No tool is named in the params of other methods. */
 	{ "!prompts\\/get\",\"params\":{\"name\":1,\"name\":2,\"Name\":3}",
 	    false },
