@@ -269,6 +269,19 @@ add_whose(struct proxy *p, struct buf *out)
 	    add_content(out, o->cert) && add_content(out, o->netrc_file);
 }
 
+/* Does the server know this user at present? */
+static bool
+is_whose(struct span whose, void *arg)
+{
+	struct buf now;
+	bool same;
+
+	buf_init(&now, 0);
+	same = add_whose(arg, &now) && span_eq(buf_span(&now), whose);
+	buf_wipe(&now);
+	return same;
+}
+
 /* Loads the start that the chain waits for, as soon as it can be told whose it
  * has to be. */
 static void
@@ -965,9 +978,9 @@ make_state_cache(struct proxy *p)
 	rc = profile_make(&profile, host, buf_span(&identity));
 	buf_wipe(&identity);
 	free(host);
-	return rc == 0 ?
-	    state_cache_new(p->loop, home, &profile, on_stale_session, p) :
-	    NULL;
+	return rc == 0 ? state_cache_new(p->loop, home, &profile,
+			     on_stale_session, is_whose, p) :
+			 NULL;
 }
 
 /* Begins with the trace as soon as the credentials are there. */

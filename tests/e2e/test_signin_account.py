@@ -741,6 +741,18 @@ class Cached(Patient):
         self.assertEqual(self.command("logout", m.url)[0], 0)
         self.assertEqual(self.cached(), [])
 
+    def test_logout_while_it_runs(self):
+        """What the process that runs knows of the user is not kept either."""
+        a, m, b = self.trio()
+        p = self.start(m, b)
+        for _ in range(2):
+            self.works(p, m)
+            self.assertIn("result", p.ask("tools/list"))
+            self.assertEqual(self.command("logout", m.url)[0], 0)
+            self.assertIn("result", p.ask("tools/list"))
+        p.finish()
+        self.assertEqual(self.cached(), [])
+
     def test_nobody_is_signed_in(self):
         a, m, b = self.trio()
         self.start(m, b).finish()

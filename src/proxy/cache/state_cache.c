@@ -13,6 +13,7 @@ struct state_cache {
 	struct stale_sessions *stale_sessions;
 	struct loop_timer *keep_timer, *cache_timer;
 	stale_session_cb *stale_session;
+	start_valid_cb *start_valid;
 	void *arg;
 	/* changes that are not written yet */
 	bool has_session, has_start, has_era, no_era;
@@ -25,7 +26,7 @@ struct state_cache {
 static void
 write_cache(struct state_cache *k)
 {
-	if (k->has_start)
+	if (k->has_start && k->start_valid(buf_span(&k->whose), k->arg))
 		startup_cache_save(k->startup_cache,
 		    (struct startup_client){ buf_span(&k->version),
 			buf_span(&k->capabilities), buf_span(&k->whose) },
@@ -61,7 +62,7 @@ on_keep(void *arg)
 
 struct state_cache *
 state_cache_new(struct loop *l, const char *home, const struct profile *profile,
-    stale_session_cb *stale_session, void *arg)
+    stale_session_cb *stale_session, start_valid_cb *start_valid, void *arg)
 {
 	struct state_cache *k = xcalloc(1, sizeof *k);
 
@@ -70,6 +71,7 @@ state_cache_new(struct loop *l, const char *home, const struct profile *profile,
 	k->keep_timer = loop_timer_new(l, on_keep, k);
 	k->cache_timer = loop_timer_new(l, on_cache, k);
 	k->stale_session = stale_session;
+	k->start_valid = start_valid;
 	k->arg = arg;
 	return k;
 }

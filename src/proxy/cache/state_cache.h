@@ -13,11 +13,16 @@
 
 struct state_cache;
 
+/* Is a start of this user still to be written? The user may have signed out
+ * since it was stored. */
+typedef bool start_valid_cb(struct span whose, void *arg);
+
 /* Makes the cache, which the caller owns. All functions below take NULL for a
  * cache that is off. stale_session is called for sessions that other processes
  * left behind, once this process has a session. */
 struct state_cache *state_cache_new(struct loop *l, const char *home,
-    const struct profile *profile, stale_session_cb *stale_session, void *arg);
+    const struct profile *profile, stale_session_cb *stale_session,
+    start_valid_cb *start_valid, void *arg);
 /* Writes the changes that are not written yet, and frees the cache. */
 void state_cache_free(struct state_cache *k);
 

@@ -954,8 +954,12 @@ oauth_whose(const struct oauth *o, struct buf *out)
 
 	if (!o->read && o->config.store != NULL)
 		return false;
+	/* "mcpsplice logout" took it away. */
+	if ((o->get != NULL || o->seen != 0) &&
+	    store_stamp(o->config.store, o->name) == 0)
+		return false;
 	if (r->token.access == NULL)
-		return !o->config.alone;
+		return !o->config.alone && o->stamps == 0;
 	if (r->token.account != NULL)
 		buf_addf(out, "%s\n%s\n%s", r->issuer == NULL ? "" : r->issuer,
 		    r->client.id == NULL ? "" : r->client.id, r->token.account);

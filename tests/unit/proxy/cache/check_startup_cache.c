@@ -1074,6 +1074,47 @@ recalled(struct state_cache *k)
 	return era_word(found, &modern, &sse);
 }
 
+static bool valid;
+
+static bool
+is_valid(struct span whose, void *arg)
+{
+	(void)arg;
+	ck_assert(span_is(whose, "me"));
+	return valid;
+}
+
+/* Nothing is written of a user who has signed out meanwhile. */
+START_TEST(a_user_signs_out)
+{
+	char url[] = "https://mcp.example.com/mcp";
+	struct options o = { .url = url };
+	struct startup_client client = { span_of("\"1\""), span_of("{}"),
+		span_of("me") };
+	struct profile p;
+	struct state_cache *k;
+	struct buf result;
+
+	loop = loop_new();
+	buf_init(&result, 0);
+	ck_assert_int_eq(make_profile(&p, &o), 0);
+	for (valid = false;; valid = true) {
+		k = state_cache_new(loop, home, &p, NULL, is_valid, NULL);
+		state_cache_save_start(k, client, span_of("{}"), no_span);
+		state_cache_free(k);
+		k = state_cache_new(loop, home, &p, NULL, is_valid, NULL);
+		ck_assert_int_eq(state_cache_load_start(k, client, &result,
+				     &result),
+		    valid);
+		state_cache_free(k);
+		if (valid)
+			break;
+	}
+	buf_free(&result);
+	loop_free(loop);
+}
+END_TEST
+
 /* Written later, and known meanwhile. */
 START_TEST(an_era_is_kept)
 {
@@ -1085,7 +1126,7 @@ START_TEST(an_era_is_kept)
 
 	loop = loop_new();
 	ck_assert_int_eq(make_profile(&p, &o), 0);
-	k = state_cache_new(loop, home, &p, NULL, NULL);
+	k = state_cache_new(loop, home, &p, NULL, NULL, NULL);
 	t = loop_timer_new(loop, on_stop, NULL);
 	ck_assert_pstr_eq(recalled(k), NULL);
 	state_cache_save_era(k, false, true);
@@ -1397,6 +1438,7 @@ remembering_eras(void)
 	tcase_add_test(tc, an_era_that_others_can_write);
 	tcase_add_test(tc, no_memory_of_an_era);
 	tcase_add_test(tc, an_era_is_kept);
+	tcase_add_test(tc, a_user_signs_out);
 	return tc;
 }
 
