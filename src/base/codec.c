@@ -69,13 +69,15 @@ static void
 json_escape(struct buf *out, unsigned char c)
 {
 	static const char letters[] = "btn.fr"; /* 0x08 to 0x0D */
+	char text[2] = { '\\', (char)c };
 
-	if (c == '"' || c == '\\')
-		buf_addf(out, "\\%c", c);
-	else if (c >= 0x08 && c <= 0x0D && c != 0x0B)
-		buf_addf(out, "\\%c", letters[c - 0x08]);
-	else
+	if (c >= 0x08 && c <= 0x0D && c != 0x0B)
+		text[1] = letters[c - 0x08];
+	else if (c != '"' && c != '\\') {
 		buf_addf(out, "\\u%04x", c);
+		return;
+	}
+	buf_add(out, text, 2);
 }
 
 void
