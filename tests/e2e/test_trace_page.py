@@ -323,6 +323,41 @@ class Page(support.Case):
         self.clean()
 
     @support.alone
+    def test_odd(self):
+        """Members of other types, as somebody may write them, and depth."""
+        b = self.browser
+        head = {"t": "2026-11-23T00:00:00.000000Z", "ms": 1, "pid": 7}
+        lines = [
+            {"dir": "client>", "event": "message", "kind": "request", "id": 1,
+             "method": "tools/call", "message": {"params": {"name": "a"}}},
+            {"dir": ">server", "event": "send", "exchange": "1", "why": "call",
+             "generation": 1, "session": "ab", "verb": "POST", "call": 1},
+            {"dir": "server>", "event": "end", "exchange": "1",
+             "ending": "complete", "status": 200, "received": 9},
+            {"dir": ">client", "event": "message", "kind": "result", "id": 1,
+             "bytes": 9, "message": {"result": {}}},
+            {"dir": "note", "event": "log", "level": "info", "text": "x"}]
+        names = {n for row in lines for n in row} | set(head) | {
+            "bytes", "cut", "why", "words", "reason", "media", "phase", "url"}
+        odd = [{**head, **row, name: value} for row in lines
+               for name in sorted(names)
+               for value in (None, True, -1, 1e308, "__proto__", "<b>", [], {},
+                             [[]], {"toString": 1, "slice": 1})]
+        deep = json.dumps({**head, **lines[0]})[:-1]
+        deep = [deep + ',"%s":%s}' % (name, "[" * 20000 + "]" * 20000)
+                for name in ("message", "id", "x")]
+        with open(self.path("odd"), "w") as f:
+            f.write("\n".join([json.dumps(row) for row in odd] + deep) + "\n")
+        b.open(self.path("odd"))
+        b.eval("document.querySelector('#show').value = 'all', filter()")
+        b.eval("for (let i = 0; i < view.length; i += 29) { select(i);"
+               " open(); }")
+        b.eval("select(view.length - 1), open()")  # it is a deep one
+        self.assertIn("not understood",
+                      b.eval("document.querySelector('#summary').textContent"))
+        self.clean()
+
+    @support.alone
     def test_no_trace(self):
         b = self.browser
         path = self.path("other", "not a trace\n{}\n[1]\n")
