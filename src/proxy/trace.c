@@ -49,7 +49,7 @@ struct secrets {
 	size_t n;
 };
 
-/* Those of the last two lists grow old when there are too many. */
+/* Behind the values and the ids are the older ones of each. */
 enum { LIST_URL, LIST_VALUES, LIST_SESSIONS = LIST_VALUES + 2, LISTS = 5 };
 
 /* What stands at a byte, or ends there. */
@@ -134,18 +134,18 @@ free_secrets(struct secrets *all)
 		free(all->list[all->n].shorter);
 	}
 	free(all->list);
-	all->list = NULL;
+	*all = (struct secrets){ 0 };
 }
 
 /* Makes room in this list: if it is long, those of it are the older ones. */
 static void
 grow_old(struct secrets *all)
 {
-	if (all->n < SECRETS)
-		return;
-	free_secrets(&all[1]);
-	all[1] = all[0];
-	all[0] = (struct secrets){ 0 };
+	if (all->n >= SECRETS) {
+		free_secrets(&all[1]);
+		all[1] = all[0];
+		all[0] = (struct secrets){ 0 };
+	}
 }
 
 /* Notes a value, and how it looks in base64 if 0, 1 or 2 bytes stand before it
@@ -183,7 +183,7 @@ keep_encoded(struct span value, void *all)
 static void
 keep_header(struct secrets *all, const struct header *h)
 {
-	struct span rest = span_of(h->value), cookies = no_span, part;
+	struct span rest = span_of(h->value), part;
 	const char *at = h->value;
 
 	keep_encoded(rest, all);
@@ -193,10 +193,9 @@ keep_header(struct secrets *all, const struct header *h)
 		at += 2;
 		keep_encoded((struct span){ at, strcspn(at, "\"") }, all);
 	}
-	if (span_is_nocase(span_of(h->name), "cookie"))
-		cookies = span_of(h->value);
-	while (cookies.n > 0) {
-		part = span_take(&cookies, ';');
+	rest = span_of(h->value);
+	while (rest.n > 0 && span_is_nocase(span_of(h->name), "cookie")) {
+		part = span_take(&rest, ';');
 		span_take(&part, '=');
 		keep_encoded(part, all);
 	}
@@ -392,27 +391,26 @@ add_word(struct trace *t, const char *name, const char *word)
 static void
 add_text(struct trace *t, const char *name, struct span value, size_t most)
 {
-	struct buf quoted, body, plain;
+	struct buf text, body;
 
 	if (value.n == 0)
 		return;
 	if (value.n > most + SECRET_MOST)
 		value.n = most + SECRET_MOST;
-	buf_init(&quoted, 0);
+	buf_init(&text, 0);
 	buf_init(&body, 0);
-	buf_init(&plain, 0);
-	codec_json_string(&quoted, value);
-	redact_json(&body, buf_span(&quoted), SIZE_MAX / 2);
+	codec_json_string(&text, value);
+	redact_json(&body, buf_span(&text), SIZE_MAX / 2);
 	hide_secrets(t, &body);
-	if (!is_json(&body) || json_string(buf_span(&body), &plain) != 0)
-		buf_addspan(&plain, buf_span(&body));
-	if (plain.n > most)
-		plain.n = most;
+	buf_reset(&text);
+	if (!is_json(&body) || json_string(buf_span(&body), &text) != 0)
+		buf_addspan(&text, buf_span(&body));
+	if (text.n > most)
+		text.n = most;
 	buf_addf(&t->line, ",\"%s\":", name);
-	codec_json_string(&t->line, buf_span(&plain));
-	buf_wipe(&quoted);
+	codec_json_string(&t->line, buf_span(&text));
+	buf_wipe(&text);
 	buf_wipe(&body);
-	buf_wipe(&plain);
 }
 
 static void
