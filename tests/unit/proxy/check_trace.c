@@ -279,7 +279,7 @@ START_TEST(test_linear)
 	int64_t usual = cost(usual_id);
 
 	ck_assert_int_lt(cost(chained_id), 10 * usual + 100000);
-	ck_assert_int_lt(cost(alike_id), 10 * usual + 500000);
+	ck_assert_int_lt(cost(alike_id), 10 * usual + 3000000);
 }
 END_TEST
 
