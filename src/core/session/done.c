@@ -619,13 +619,14 @@ open_done(struct session *s, struct attempt *a, const struct facts *f)
 	frame_unref(words);
 }
 
-/* Does this end look like that of a server that goes down? */
+/* Does this end look like that of a server that goes down? Not if it is ours. */
 static bool
 is_break(const struct attempt *a, const struct facts *f)
 {
 	return f->ending == ENDING_CUT || f->ending == ENDING_CONNECT ||
 	    (f->status >= 502 && f->status <= 504) ||
-	    (a->kind == ATTEMPT_LISTEN && verdict_2xx(f));
+	    (a->kind == ATTEMPT_LISTEN && verdict_2xx(f) &&
+		f->ending != ENDING_ABORTED);
 }
 
 /* Was the server not there? A Retry-After tells when to come back instead. */
