@@ -106,5 +106,6 @@ session_is_behind(struct call *c, const struct frame *m)
 		c->progress = (struct msg_progress){ true,
 			(double)c->notes / PER_ONE };
 	return !msg_progress(&c->progress, m,
-	    c->replayed != 0 || c->repeated || c->notes > 0);
+	    c->replayed != 0 || c->repeated || c->notes > 0 ||
+		c->pages != NULL);
 }
