@@ -33,7 +33,7 @@ enum {
 	WITNESSES = 4,              /* for one doubt, */
 	CONTROLS = 8,               /* and in a new session */
 	DOUBT_MS = 60 * 1000,       /* no doubt lasts longer */
-	OPENS = 4,
+	OPENS = 16, /* the first may wait for the user, behind many others */
 	TOOLS = 4,
 	PAGES = 4, /* of a list before the last one */
 	URIS = 4
