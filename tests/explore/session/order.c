@@ -248,6 +248,10 @@ explore_check_order(struct world *w, size_t i, const struct frame *f)
 		if (!w->listed)
 			explore_breaks(w, "a list is read that nobody has");
 		w->reading = i + 1;
+		/* Its answer, or subscriptions, begin the wait for quiet; another
+		 * reading does not begin it anew. */
+		if (w->say_from == 0)
+			w->say_from = w->p->now;
 	}
 	if (g->ordered)
 		check_ready_over(w, g);

@@ -259,6 +259,7 @@ struct world {
 	bool told_call; /* and that is the latest of its call */
 	int cancelling; /* the call that is cancelled in this input, or -1 */
 	bool cancel_sent;
+	int64_t say_from;      /* the first reading since the client was told */
 	bool well; /* the server is good from now on */
 	bool ending;
 	bool slow;          /* the user takes time, even so */

@@ -386,12 +386,14 @@ check_changed(struct world *w)
 		explore_breaks(w,
 		    "the client is told of lists that are the same");
 	if (w->reading > 0 && n->generation == w->generation &&
-	    explore_open_calls(w) > 0 && w->p->now < n->sent_at + SAY_MS)
+	    explore_open_calls(w) > 0 &&
+	    w->p->now < (w->say_from > 0 ? w->say_from : n->sent_at) + SAY_MS)
 		explore_breaks(w, "the client is told while a call is open");
 	w->listed = false;
 	if (w->changed_at > 0 && w->p->now < w->changed_at + TELL_MS)
 		explore_breaks(w, "the client is told too often of new lists");
 	w->changed_at = w->p->now;
+	w->say_from = 0;
 }
 
 void
@@ -410,4 +412,6 @@ explore_check_write(struct world *w, const struct frame *f)
 		check_progress(w, f);
 	else if (span_is(f->method, "notifications/tools/list_changed"))
 		check_changed(w);
+	else if (span_is(f->method, "notifications/resources/updated"))
+		w->say_from = 0;
 }
