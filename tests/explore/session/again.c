@@ -193,6 +193,7 @@ explore_check_again(struct world *w, size_t i, bool own_id)
 	c->generation = n->generation;
 	c->outcome = RUNS;
 	c->accepted = c->vague = false;
+	n->letter = (char)('a' + c->sent % 26);
 	c->was_safe = explore_is_safe(w, c);
 	check_in_flight(w, n->call);
 }

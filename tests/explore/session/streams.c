@@ -86,14 +86,16 @@ stream_ends_again(struct world *w, size_t i, const char *how)
 	explore_end(w, i, late || strcmp(how, "end") == 0 ? BROKEN : RUNS, how);
 }
 
-/* A broken stream is resumed, with the event id that names its call. */
+/* A broken stream is resumed, with the event id that names its call and its POST:
+ * an id that two of them had would be no id of an event. */
 static void
 stream_breaks(struct world *w, size_t i, const char *how)
 {
 	char text[64];
 
-	snprintf(text, sizeof text, "%s id=e%d retry=%u", how,
-	    w->sends[i].call + 1000, explore_below(w, 2000));
+	snprintf(text, sizeof text, "%s id=%c%d retry=%u", how,
+	    w->sends[i].letter, w->sends[i].call + 1000,
+	    explore_below(w, 2000));
 	if (w->sends[i].kind == SEND_RESUME)
 		stream_ends_again(w, i, text);
 	else

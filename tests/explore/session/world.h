@@ -123,6 +123,7 @@ struct seen_send {
 	bool list;     /* SEND_PING: a list */
 	bool stranger; /* SEND_PING: of a session that nobody has */
 	bool warm;     /* its server was not just started */
+	char letter;   /* of its event ids: each POST has ids of its own */
 	bool waits;    /* for the user, since then */
 	int64_t waits_since;
 	unsigned session; /* the number that its head gave */
