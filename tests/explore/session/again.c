@@ -8,6 +8,8 @@
 
 #include "explore/session/world.h"
 
+#include "core/wire/json.h"
+
 enum {
 	PROOFS = 1,  /* of an unsafe call, */
 	REPEATS = 3, /* and of a safe one: by proof, or as it may have run */
@@ -68,13 +70,17 @@ check_repeat(struct world *w, struct seen_call *c, bool same, bool own_id)
 	c->repeated = true;
 }
 
-/* To the same session: another replica may know it. */
+/* To the same session: another replica may know it. A refusal that came late
+ * proves nothing, so a safe call is repeated once besides. */
 static void
-check_flap(struct world *w, struct seen_call *c)
+check_flap(struct world *w, struct seen_call *c, bool own_id)
 {
+	bool may_repeat = own_id && is_safe(w, c) && !c->asked &&
+	    w->config->replay == REPLAY_SAFE;
+
 	if (!explore_flaps(w))
 		explore_breaks(w, "a session that refused is asked again");
-	if (++c->flaps > FLAPS)
+	if (++c->flaps > FLAPS + (may_repeat ? 1U : 0U))
 		explore_breaks(w, "a session is asked too often");
 }
 
@@ -89,12 +95,35 @@ check_refused(struct world *w, struct seen_call *c, bool same, bool own_id)
 	if (same && own_id && !explore_flaps(w))
 		check_repeat(w, c, same, own_id);
 	else if (same)
-		check_flap(w, c);
+		check_flap(w, c, own_id);
 	else if (!c->moved &&
 	    (explore_flaps(w) || w->generations[c->generation].unready))
 		c->moved = true;
 	else if (is_safe(w, c) ? ++c->repeats > REPEATS : ++c->proofs > PROOFS)
 		explore_breaks(w, "a call is replayed too often");
+}
+
+/* In its session a list begins again from its first page, once, after a page
+ * was answered by an error or came too late to go on from. */
+static void
+check_begun_again(struct world *w, struct seen_call *c, bool own_id)
+{
+	if (c->begun)
+		explore_breaks(w, "a list begins again twice");
+	if (w->config->replay != REPLAY_SAFE)
+		explore_breaks(w, "--replay forbids that a list begins again");
+	if (c->asked)
+		explore_breaks(w, "a list that asked the user begins again");
+	if (!own_id)
+		explore_breaks(w, "a list begins again under the same id");
+	c->begun = true;
+}
+
+static bool
+begins_again(const struct seen_call *c, bool same, bool cursor)
+{
+	return same && !cursor && (c->cursor || c->turned) &&
+	    c->outcome != RUNS && c->outcome != UNSENT && c->outcome != DENIED;
 }
 
 static void
@@ -165,11 +194,13 @@ check_in_flight(struct world *w, int call)
 }
 
 void
-explore_check_again(struct world *w, size_t i, bool own_id)
+explore_check_again(struct world *w, size_t i, const struct frame *f)
 {
 	struct seen_send *n = &w->sends[i];
 	struct seen_call *c = &w->calls[n->call];
 	bool same = c->generation == n->generation, ran = may_run(w, c);
+	bool own_id = f->id.p[0] == '"',
+	     cursor = json_get(f->params, "cursor").p != NULL;
 
 	if (c->answered)
 		explore_breaks(w, "a call is sent after its answer");
@@ -182,8 +213,11 @@ explore_check_again(struct world *w, size_t i, bool own_id)
 	if (ran && !is_safe(w, c))
 		explore_breaks(w,
 		    "an unsafe call is sent again, and may have run");
+	c->again |= c->turned; /* each page begins its progress anew */
+	if (begins_again(c, same, cursor))
+		check_begun_again(w, c, own_id);
 	/* A vague one may be repeated. */
-	if (c->sent > 0 && !c->vague)
+	else if (c->sent > 0 && !c->vague)
 		check_reason(w, c, same, own_id);
 	if (c->pages == 0)
 		c->repeated |= own_id;
@@ -192,7 +226,8 @@ explore_check_again(struct world *w, size_t i, bool own_id)
 	c->last = c->posted = i;
 	c->generation = n->generation;
 	c->outcome = RUNS;
-	c->accepted = c->vague = false;
+	c->accepted = c->vague = c->turned = false;
+	c->cursor = cursor;
 	n->letter = (char)('a' + c->sent % 26);
 	c->was_safe = explore_is_safe(w, c);
 	check_in_flight(w, n->call);

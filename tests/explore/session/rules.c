@@ -517,7 +517,7 @@ watch_send(struct world *w, const struct event *a)
 			explore_breaks(w, "a call that nobody made is sent");
 			return;
 		}
-		explore_check_again(w, i, a->order->body->id.p[0] == '"');
+		explore_check_again(w, i, a->order->body);
 	}
 	check_user(w, i, a);
 }

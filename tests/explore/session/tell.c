@@ -34,6 +34,9 @@ note_loss(struct world *w, size_t i, const struct shape *shape)
 	if (n->kind != SEND_PING && !shape->loss && shape->outcome != REFUSED)
 		return;
 	w->reason = true;
+	/* A cancel begins no renewal, but it tells. */
+	if (n->kind == SEND_NOTE && explore_now(w)->door->words)
+		explore_now(w)->gone = true;
 	if (n->kind != SEND_PING)
 		return;
 	explore_settle(w, w->generation);
@@ -421,6 +424,22 @@ turn_page(struct seen_call *c, char *text, size_t n)
 	c->pages++;
 }
 
+static void
+note_safe(struct world *w)
+{
+	unsigned i;
+
+	for (i = 0; i < w->n_calls; i++)
+		w->calls[i].was_safe |= explore_is_safe(w, &w->calls[i]);
+}
+
+void
+explore_forget_safe(struct world *w)
+{
+	note_safe(w);
+	memset(w->safe, 0, sizeof w->safe);
+}
+
 /* A list of tools of this generation; some are safe. What nobody waits for
  * changes nothing. */
 static void
@@ -431,8 +450,7 @@ describe_tools(struct world *w, bool wanted, unsigned generation, char *text,
 	size_t used = (size_t)snprintf(text, n, ",\"tools\":[");
 	unsigned i;
 
-	for (i = 0; i < w->n_calls; i++)
-		w->calls[i].was_safe |= explore_is_safe(w, &w->calls[i]);
+	note_safe(w);
 	for (i = 0; i < TOOLS; i++) {
 		if (wanted)
 			w->safe[i] = explore_chance(w, 50) ? generation : 0;
@@ -481,6 +499,11 @@ explore_result(struct world *w, size_t i, unsigned call, bool whole)
 	learn(w, call);
 	note_served(w, call);
 	note_call(w, c->last, page ? PAGED : FINAL);
+	/* It counts, whatever was said of the exchange before: a 202, or words
+	 * of a loss that are still in doubt. */
+	if (page)
+		c->outcome = PAGED;
+	c->turned |= page;
 	w->telling = c->last + 1;
 	if (whole)
 		w->sends[i].ended = true;

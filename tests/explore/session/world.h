@@ -93,6 +93,9 @@ struct seen_call {
 	bool was_safe;  /* at some time since it was sent */
 	bool result;    /* its answer was one */
 	unsigned pages; /* that came */
+	bool turned;    /* one came in the latest exchange */
+	bool cursor;    /* that exchange asked for a later one than the first */
+	bool begun;     /* the list began again in its session */
 	unsigned sent;
 	size_t last;          /* its latest exchange, */
 	size_t posted;        /* and POST */
@@ -160,7 +163,8 @@ struct seen_generation {
 	unsigned witnesses; /* and who was asked about that */
 	bool ordered;       /* and the client had said initialized before it */
 	bool useless;       /* a renewal that helped nobody so far */
-	bool gone;          /* a ping was not answered */
+	bool gone; /* a ping was not answered, or a notification was refused
+		    * in words */
 	bool deleted;
 	bool listened;        /* a listen stream worked */
 	uint64_t listen_owed; /* the input in which calls were sent before it */
@@ -255,12 +259,12 @@ struct world {
 	uint64_t has, reads;   /* by its hash; the same of the latest that
 				* mcpsplice read */
 	size_t reading;        /* its send, from 1 */
+	int64_t say_from;      /* the first reading since the client was told */
 	uint64_t input;
 	size_t telling; /* the send that is told something, from 1 */
 	bool told_call; /* and that is the latest of its call */
 	int cancelling; /* the call that is cancelled in this input, or -1 */
 	bool cancel_sent;
-	int64_t say_from;      /* the first reading since the client was told */
 	bool well; /* the server is good from now on */
 	bool ending;
 	bool slow;          /* the user takes time, even so */
@@ -332,6 +336,8 @@ void explore_end(struct world *w, size_t i, enum outcome outcome,
 /* The result of this call, in a message on stream i or (whole) as an answer
  * of its own. */
 void explore_result(struct world *w, size_t i, unsigned call, bool whole);
+/* No tool is known to be safe any more. */
+void explore_forget_safe(struct world *w);
 /* The list that mcpsplice asks for by send i. */
 void explore_listed(struct world *w, size_t i);
 /* A message on stream i: words of a loss for this call. */
@@ -352,7 +358,7 @@ int explore_number(struct span id);
 /* again.c: a call is sent, perhaps again. */
 /* May it have run in any exchange, by the truth? */
 bool explore_may_have_run(const struct world *w, const struct seen_call *c);
-void explore_check_again(struct world *w, size_t i, bool own_id);
+void explore_check_again(struct world *w, size_t i, const struct frame *f);
 
 /* order.c: what a new session is told, and in which order. */
 /* What it must be told is what is agreed to by now. */

@@ -148,7 +148,7 @@ check_answer(struct world *w, const struct frame *f)
 		explore_breaks(w, "an answer to a cancelled call");
 	/* What stands on the pages that were not read is not known. */
 	if (json_get(f->result, "nextCursor").p != NULL)
-		memset(w->safe, 0, sizeof w->safe);
+		explore_forget_safe(w);
 	c->answered = true;
 	c->result = f->kind == FRAME_RESULT;
 	if (c->method == METHOD_INITIALIZE) {
