@@ -345,6 +345,9 @@ check_resume(struct world *w, size_t i, const struct event *a)
 	c = &w->calls[n->call];
 	n->spoke = true;
 	n->letter = a->order->last_event_id.p[0];
+	n->resumed_at = w->sends[c->last].kind == SEND_RESUME ?
+	    w->sends[c->last].resumed_at :
+	    w->p->now;
 	n->heard_at = w->sends[c->last].heard_at; /* no sign of life yet */
 	n->generation = c->generation;
 	if (!explore_is_open(w, (unsigned)n->call))

@@ -103,7 +103,7 @@ explore_is_given_up(const struct world *w, const struct seen_call *c)
 	const struct seen_send *n = &w->sends[c->last];
 
 	return c->sent > 0 && n->kind == SEND_RESUME &&
-	    w->p->now - n->sent_at >= SILENT_MS;
+	    w->p->now - n->resumed_at >= SILENT_MS;
 }
 
 bool

@@ -132,6 +132,7 @@ struct seen_send {
 	unsigned session; /* the number that its head gave */
 	int question;     /* SEND_ANSWER: the call that asked, or -1 */
 	int64_t sent_at, heard_at;
+	int64_t resumed_at; /* SEND_RESUME: the first one of this POST */
 };
 
 /* An error, or a body without one. */
