@@ -153,8 +153,11 @@ cancelled(struct client *c, struct frame *f)
 	}
 	if (r == NULL) {
 		/* The id may be that of a request sent before the era of the
-		 * client was known. The session decides. */
-		client_send(c, frame_ref(f));
+		 * client was known. The session decides. If it has a request of
+		 * this id that goes on as a retry, the one that the client means
+		 * was answered. */
+		if (client_find_sent(c, id) == NULL)
+			client_send(c, frame_ref(f));
 		return;
 	}
 	if (r->kind == REQUEST_LISTEN) {
