@@ -105,6 +105,15 @@ session_write(struct session *s, struct frame *f)
 }
 
 void
+session_tell(struct session *s, const char *method, struct span params)
+{
+	struct frame *f = msg_call(no_span, method, params);
+
+	session_write(s, f);
+	frame_unref(f);
+}
+
+void
 session_pass(struct session *s, struct frame *f, const struct attempt *a)
 {
 	struct frame *related = a->call != NULL ? a->call->frame : NULL;

@@ -6,6 +6,9 @@
 
 #include "core/session/parts.h"
 
+#include <stdlib.h>
+
+#include "base/codec.h"
 #include "core/era/mirror.h"
 #include "core/wire/edit.h"
 
@@ -341,6 +344,31 @@ too_large(struct session *s, const struct call *c, size_t size)
 		.limit = s->config.max_result });
 }
 
+/* Tells the client and the log, once, of a pattern that no tool matches: it is
+ * probably misspelt. */
+static void
+warn_of_filter(struct session *s, const struct frame *request,
+    const struct frame *answer)
+{
+	struct buf params;
+	char *words = NULL;
+
+	if (!s->filter_told && list_begins(request))
+		words = tool_filter_unmatched(&s->config.filter,
+		    answer->result);
+	if (words == NULL)
+		return;
+	s->filter_told = true;
+	session_log(s, LEVEL_WARN, "%s", words);
+	buf_init(&params, 0);
+	buf_adds(&params, "{\"level\":\"warning\",\"data\":");
+	codec_json_string(&params, span_of(words));
+	buf_addc(&params, '}');
+	session_tell(s, "notifications/message", buf_span(&params));
+	buf_free(&params);
+	free(words);
+}
+
 struct frame *
 session_show(struct session *s, const struct frame *request,
     struct frame *answer)
@@ -355,6 +383,8 @@ session_show(struct session *s, const struct frame *request,
 	shown = is_early(s) && s->start.tool != NULL ?
 	    frame_ref(answer) :
 	    tool_filter_list(filter, answer);
+	if (kind == list_kinds && !is_early(s))
+		warn_of_filter(s, request, answer);
 	if (filter->read_only && kind == list_kinds)
 		tools_learn(s->shown, s->generation->number, request, shown);
 	if (list_begins(request)) {

@@ -187,15 +187,6 @@ read_lists(struct session *s)
 
 /* --- the client is told --- */
 
-static void
-tell(struct session *s, const char *method, struct span params)
-{
-	struct frame *f = msg_call(no_span, method, params);
-
-	session_write(s, f);
-	frame_unref(f);
-}
-
 /* Tells the client that each subscribed resource may have changed, because
  * changes while there was no session were missed. */
 static void
@@ -211,7 +202,8 @@ tell_resources(struct session *s)
 		buf_adds(&params, "{\"uri\":");
 		buf_addspan(&params, uri);
 		buf_addc(&params, '}');
-		tell(s, "notifications/resources/updated", buf_span(&params));
+		session_tell(s, "notifications/resources/updated",
+		    buf_span(&params));
 		buf_free(&params);
 	}
 }
@@ -229,7 +221,7 @@ say_changes(struct session *s)
 	for (i = 0; i < LIST_KINDS; i++) {
 		family = list_kinds[i].family;
 		if (s->changes.lists[i].differs) {
-			tell(s, era_families[family].changed, no_span);
+			session_tell(s, era_families[family].changed, no_span);
 			session_was_told(s, family);
 		}
 	}

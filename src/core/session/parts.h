@@ -75,6 +75,8 @@ void session_log(struct session *s, enum log_level level, const char *fmt, ...)
 bool session_may_say(const struct session *s, int64_t *say_at, int64_t pause);
 /* Writes a frame (borrowed) to the client, unless nobody reads stdout. */
 void session_write(struct session *s, struct frame *f);
+/* Writes a notification with these params. */
+void session_tell(struct session *s, const char *method, struct span params);
 /* Writes a frame of the server (borrowed) that came on this attempt. Of
  * list_changed that are equal and come in a burst only the last is written, a
  * moment later, but before whatever else is. */

@@ -498,6 +498,7 @@ struct session {
 			     * BOUND_FEW were under way */
 	struct answered answered;
 	struct tools *tools;
+	bool filter_told;    /* a pattern that no tool matches was told of */
 	struct tools *shown; /* what the client was told of it; only with
 				  * --read-only */
 	int64_t quickest_ms; /* the quickest answer so far, from the end of a

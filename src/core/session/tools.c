@@ -308,6 +308,30 @@ is_read_only(struct span tool)
 	    "true");
 }
 
+char *
+tool_filter_unmatched(const struct tool_filter *f, struct span result)
+{
+	struct span list = json_get(result, "tools"), key, tool;
+	struct tool_filter one = { .n_ignore = 1 };
+	size_t i, at;
+	const char *hit;
+	bool only;
+
+	if (json_kind(list) != '[' || json_get(result, "nextCursor").p != NULL)
+		return NULL;
+	for (i = 0; i < f->n_only + f->n_ignore; i++) {
+		only = i < f->n_only;
+		one.ignore = only ? &f->only[i] : &f->ignore[i - f->n_only];
+		hit = only ? NULL : strpbrk(*one.ignore, "*?");
+		for (at = 0; hit == NULL && json_next(list, &at, &key, &tool);)
+			hit = forbidden_name(&one, json_get(tool, "name"));
+		if (hit == NULL)
+			return xasprintf("no tool matches --%s-tool \"%.100s\"",
+			    only ? "only" : "ignore", *one.ignore);
+	}
+	return NULL;
+}
+
 struct frame *
 tool_filter_list(const struct tool_filter *f, struct frame *answer)
 {

@@ -50,6 +50,11 @@ bool tool_filter_is_on(const struct tool_filter *f);
 const char *tool_filter_forbids(const struct tool_filter *f,
     const struct tools *shown, const struct frame *call);
 
+/* Returns a warning, owned by the caller, of a pattern that no tool of this
+ * result matches; or NULL. A list of several pages is not judged, nor what is to be hidden in
+ * case it ever comes: a pattern with * or ?. */
+char *tool_filter_unmatched(const struct tool_filter *f, struct span result);
+
 /* Returns the answer to a tools/list with only the tools that are allowed; the
  * other bytes stay as they are. Owned by the caller. */
 struct frame *tool_filter_list(const struct tool_filter *f,
