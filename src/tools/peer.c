@@ -402,7 +402,10 @@ serve(struct peer *p, const struct options *o, int in, int out)
 	int status;
 
 	mine.handshake = false;
-	mine.start = START_WAIT;
+	mine.start = p->limited || o->start == START_WAIT ||
+		options_given(o, "init-timeout") ?
+	    START_WAIT :
+	    START_ONCE;
 	mine.fail = FAIL_NEVER;
 	if (p->limited)
 		hurry(p, &mine);

@@ -77,9 +77,9 @@ static bool
 option_start(struct session_config *c, const char *word)
 {
 	static const char *const names[] = { "auto", "wait", "stand-in",
-		"instant" };
+		"instant", "once" };
 	const char *value = words_value(word, "start");
-	int i = value == NULL ? -1 : words_index(value, names, 4);
+	int i = value == NULL ? -1 : words_index(value, names, 5);
 
 	if (i >= 0)
 		c->start = (enum session_start)i;

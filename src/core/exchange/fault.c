@@ -432,7 +432,7 @@ of_status(const struct facts *facts, struct fault_args *args, struct buf *words)
 		return FAULT_PROXY;
 	}
 	unknown = is_of_method(facts);
-	if (!page && !unknown && (status == 404 || status == 405))
+	if (!unknown && (status == 404 || status == 405))
 		return FAULT_WRONG_PATH;
 	quote(words, facts);
 	add_scopes(words, facts);

@@ -220,7 +220,8 @@ session_begin_start(struct session *s)
 	s->start.asked = false;
 	s->start.began_at = s->now;
 	session_mind_start(s);
-	if (s->config.cached_start && s->config.start != START_WAIT)
+	if (s->config.cached_start && s->config.start != START_WAIT &&
+	    s->config.start != START_ONCE)
 		session_ask_start(s);
 }
 
@@ -285,7 +286,7 @@ early_at(const struct session *s)
 	int64_t ms;
 
 	if (!phase_permits(s, PHASE_FIRST) || is_own_handshake(s) ||
-	    s->config.start == START_WAIT)
+	    s->config.start == START_WAIT || s->config.start == START_ONCE)
 		return ALARM_NEVER;
 	if (s->start.result.n > 0)
 		ms = s->config.start == START_INSTANT ? 0 :
@@ -307,27 +308,6 @@ session_mind_start(struct session *s)
 		alarm_set(&s->alarms, ALARM_EARLY_START, early_at(s));
 }
 
-int64_t
-session_start_fails_at(const struct session *s, const struct facts *f)
-{
-	if (!phase_permits(s, PHASE_FIRST) || s->start.result.n > 0 ||
-	    s->config.start == START_WAIT || s->config.start == START_STAND_IN)
-		return ALARM_NEVER;
-	if (f->ending != ENDING_RESOLVE && !f->conn_refused &&
-	    (f->ending != ENDING_CONNECT || has_eof(s)))
-		return ALARM_NEVER;
-	return s->start.began_at + early_enough(s, BOUND_START_MS);
-}
-
-bool
-session_start_is_hopeless(const struct session *s, const struct facts *f)
-{
-	return phase_permits(s, PHASE_FIRST) && s->start.result.n > 0 &&
-	    (f->ending == ENDING_RESOLVE || f->conn_refused);
-}
-
-/* --- initialize is answered --- */
-
 /* Do these facts say that the server is away? A server that refuses or that
  * cannot be trusted is not. */
 static bool
@@ -345,6 +325,32 @@ is_away(const struct facts *f)
 		return false;
 	}
 }
+
+int64_t
+session_start_fails_at(const struct session *s, const struct facts *f)
+{
+	if (!phase_permits(s, PHASE_FIRST) || s->start.result.n > 0 ||
+	    s->config.start == START_WAIT || s->config.start == START_STAND_IN)
+		return ALARM_NEVER;
+	if (f->ending != ENDING_RESOLVE && !f->conn_refused &&
+	    (f->ending != ENDING_CONNECT || has_eof(s)) &&
+	    (s->config.start != START_ONCE || !is_away(f)))
+		return ALARM_NEVER;
+	/* as with http at a port of https: a try will not help */
+	if (s->config.start == START_ONCE && f->ending == ENDING_CUT &&
+	    f->remedy.n > 0)
+		return s->now;
+	return s->start.began_at + early_enough(s, BOUND_START_MS);
+}
+
+bool
+session_start_is_hopeless(const struct session *s, const struct facts *f)
+{
+	return phase_permits(s, PHASE_FIRST) && s->start.result.n > 0 &&
+	    (f->ending == ENDING_RESOLVE || f->conn_refused);
+}
+
+/* --- initialize is answered --- */
 
 /* Returns the client's initialize, if it is under way, or NULL. */
 static struct call *

@@ -402,7 +402,7 @@ answer_batch(struct session *s, struct span array)
 void
 session_invalid(struct session *s, const struct event *in)
 {
-	static const char *const what[] = { "not JSON", "a batch",
+	static const char *const what[] = { "not JSON (see jq -c)", "a batch",
 		"not a JSON-RPC message", "a request without an id",
 		"a message with two readings" };
 	static const enum fault_id faults[] = { FAULT_NO_JSON, FAULT_BATCH,

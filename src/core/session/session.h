@@ -25,7 +25,9 @@ enum session_start {
 			 * nobody is there */
 	START_WAIT,     /* nothing */
 	START_STAND_IN, /* the startup cache, else the stand-in */
-	START_INSTANT   /* the startup cache at once, else as START_AUTO */
+	START_INSTANT,  /* the startup cache at once, else as START_AUTO */
+	START_ONCE      /* nothing; it fails soon if the server is away: for
+			 * the commands of a person */
 };
 
 /* Which tools the client gets: patterns with * and ?; borrowed. */

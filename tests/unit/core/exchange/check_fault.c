@@ -222,7 +222,7 @@ static const struct {
 	{ { .status = 404, .sent = true, .media = MEDIA_HTML },
 	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
 	    "\"httpStatus\":404}",
-	    { "web page, not MCP (404, text/html)" } },
+	    { "no MCP server at this path (404" } },
 	{ { .status = 200, .sent = true, .media = MEDIA_HTML },
 	    ",\"reason\":\"bad_upstream\"",
 	    { "web page, not MCP (200, text/html)", "open a browser" } },
