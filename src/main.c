@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #endif
 
+#include <errno.h>
 #include <fcntl.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -96,13 +97,13 @@ is_setuid(void)
 	return geteuid() != getuid() || getegid() != getgid();
 }
 
+/* main tells a failure. */
 static int
 print(char *text)
 {
-	int failed = fputs(text, stdout) == EOF || fflush(stdout) == EOF;
-
+	fputs(text, stdout);
 	free(text);
-	return failed;
+	return 0;
 }
 
 static int
@@ -187,9 +188,15 @@ main(int argc, char **argv)
 	} else {
 		status = run(&o, &why);
 	}
+	if (fflush(stdout) == EOF || ferror(stdout) != 0) {
+		if (why == NULL && errno != EPIPE)
+			why = xstrdup("stdout cannot be written");
+		status = status == 0 ? 1 : status;
+	}
 	if (why != NULL)
 		why = redact_tokens(why);
-	if (why != NULL && o.command == COMMAND_PROXY && !o.show_config)
+	if (why != NULL && o.command == COMMAND_PROXY && !o.show_config &&
+	    !o.help && !o.version)
 		refuse(why);
 	else if (why != NULL)
 		log_error("%s", why);

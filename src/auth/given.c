@@ -221,7 +221,8 @@ add_file(struct given *a, const char *path, bool bearer, char **why)
 	if (read_source(a, s, &s->headers, true, &what) == 0)
 		return 0;
 	*why = xasprintf("%s \"%s\": %s",
-	    bearer ? "--bearer-file" : "the header file", path, what);
+	    bearer ? "--bearer-file" : "the header file", string_shown(path),
+	    what);
 	free(what);
 	return -1;
 }
@@ -235,7 +236,7 @@ add_bearer_env(struct given *a, const char *name, char **why)
 
 	if (token == NULL) {
 		*why = xasprintf("--bearer-env: the variable %s is not set",
-		    name);
+		    string_shown(name));
 		return -1;
 	}
 	if (headers_add_bearer(&s->headers, span_of(token), &what) == 0)

@@ -218,7 +218,7 @@ expand_one(struct span name, const struct variables *env, struct buf *out,
 	if (value == NULL)
 		*why = xasprintf("the variable %s is not set; set it, or write "
 				 "$$ for a dollar sign",
-		    variable);
+		    string_shown(variable));
 	else
 		buf_adds(out, value);
 	free(variable);
@@ -340,9 +340,10 @@ headers_add_bearer(struct headers *to, struct span token, char **why)
 		*why = xstrdup("there is no token in it");
 		return -1;
 	}
-	if (!span_is_printable(token, '!')) {
-		*why = xstrdup("it holds more than a token: a blank, a line "
-			       "end or a byte that is not ASCII");
+	if (!span_is_printable(token, '!') || strchr("\"'", *token.p) ||
+	    span_find(token, "${") != NULL) {
+		*why = xstrdup("it holds more than a token: quotes, ${...}, a "
+			       "blank or a byte that is not ASCII");
 		return -1;
 	}
 	buf_init(&value, 0);

@@ -420,6 +420,20 @@ string_index(const char *text, const char *const *list, size_t n)
 	return i;
 }
 
+const char *
+string_shown(const char *word)
+{
+	bool name = strchr(word, '_') != NULL;
+	size_t n = strspn(word,
+	    name ? "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_" :
+		   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-");
+
+	return strchr("/.~", *word) != NULL ||
+		(word[n] == '\0' && (name || n <= 24)) ?
+	    word :
+	    "(redacted)";
+}
+
 char *
 string_copy(const char *s)
 {

@@ -136,6 +136,10 @@ char *buf_take(struct buf *b);
 /* Overwrites bytes in a way that no compiler removes; for secrets. p may be
  * NULL if n is 0. */
 void mem_wipe(void *p, size_t n);
+/* Returns a word of a user for an error, or "(redacted)" if it may be a secret: it
+ * is shown if it begins as a path does, or has letters and dashes, or is a name in
+ * capitals with an underscore in it. */
+const char *string_shown(const char *word);
 /* Returns a copy, which the caller owns; NULL for NULL. */
 char *string_copy(const char *s);
 /* Are both the same text, or both NULL? */

@@ -14,8 +14,7 @@
 
 #include <stdlib.h>
 
-/* Many users look for this option, which deliberately does not exist. */
-#define SECRET_NAME "client-secret"
+#include "options/mistype.h"
 
 struct argv_state {
 	struct option_argv *out;
@@ -27,35 +26,24 @@ struct argv_state {
 	bool topic;   /* by the word, which must not be followed by others */
 	bool url;
 	bool port;
+	int torn; /* index of a header that ends too early, or 0 */
 	char **why;
 };
 
 char *
 option_argv_unknown(const char *prefix, const char *dashes, struct span name)
 {
-	const char *near = option_table_nearest(name);
-	int n = name.n > 60 ? 60 : (int)name.n;
+	char *why, *answer = mistype_option(name, *dashes == '\0' ? "" : "--");
 
-	if (span_is(name, SECRET_NAME))
-		return xasprintf("%sthere is no %s" SECRET_NAME
-				 ", a secret does not belong there; use "
-				 "%s" SECRET_NAME "-file FILE or "
-				 "%s" SECRET_NAME "-env VAR",
-		    prefix, dashes, dashes, dashes);
-	if (span_is(name, "insecure") || span_is(name, "k"))
-		return xasprintf("%sthere is no %s%.*s: certificates are "
-				 "always checked; %scacert FILE trusts one "
-				 "of your own",
-		    prefix, dashes, n, name.p, dashes[0] == '-' ? "--" : "");
-	if (near == NULL)
+	if (answer == NULL)
 		/* a file may have been written for a newer copy */
-		return xasprintf("%sunknown option \"%s%.*s\"; \"mcpsplice "
-				 "help all\" lists %s",
-		    prefix, dashes, n, name.p,
+		answer = xasprintf("; \"mcpsplice help all\" lists %s",
 		    *prefix == '\0' ? "them" :
 				      "those of mcpsplice " PACKAGE_VERSION);
-	return xasprintf("%sunknown option \"%s%.*s\" (did you mean %s%s?)",
-	    prefix, dashes, n, name.p, dashes, near);
+	why = xasprintf("%sunknown option \"%s%.*s\"%s", prefix, dashes,
+	    name.n > 60 ? 60 : (int)name.n, name.p, answer);
+	free(answer);
+	return why;
 }
 
 /* Adds a setting and overwrites the secret part of value, which lies in argv.
@@ -63,15 +51,20 @@ option_argv_unknown(const char *prefix, const char *dashes, struct span name)
 static void
 add(struct argv_state *st, const struct option_row *row, char *value, bool off)
 {
+	/* a script may have the line ends of Windows */
+	struct span text = span_trim(span_of(value != NULL ? value : ""),
+	    row->kind == OPTION_LIST ? "\r\n" : " \t\r\n");
 	struct option_setting *s;
 	struct span secret;
 
 	s = option_set_add(&st->out->settings, row, WEIGHT_ARGV,
-	    string_copy(value), xstrdup("command line"),
-	    xasprintf("--%s", row->name));
+	    value == NULL ? NULL : xstrndup(text.p, text.n),
+	    xstrdup("command line"), xasprintf("--%s", row->name));
 	s->off = off;
 	s->behind = st->url;
 	st->help = st->help || strcmp(row->name, "help") == 0;
+	if (row->kind == OPTION_HEADER && *mistype_token(value) == '\0')
+		st->torn = st->at;
 	if (value != NULL && option_table_secret(row, value, &secret)) {
 		memset(value + (secret.p - value), 'x', secret.n);
 		if (row->kind == OPTION_HEADER ||
@@ -107,17 +100,26 @@ blank_secret(struct argv_state *st, char *value)
 static int
 read_long(struct argv_state *st, char *arg)
 {
-	size_t n = strcspn(arg, "=");
+	size_t n = strcspn(arg, "=: \t\r\n");
+	size_t blanks = strspn(arg + n, ": \t\r\n");
 	char *value = arg[n] == '=' ? arg + n + 1 : NULL;
 	const struct option_row *row;
 	bool off;
 
 	row = option_table_find((struct span){ arg, n }, &off);
 	if (row == NULL || (row->flags & OPTION_NO_ARGV) != 0) {
-		if (span_is((struct span){ arg, n }, SECRET_NAME))
-			blank_secret(st, value);
-		*st->why = option_argv_unknown("", "--",
-		    (struct span){ arg, n });
+		blank_secret(st, value);
+		*st->why = st->out->operands.n > 0 ?
+		    xasprintf("unknown option \"--%.*s\"; for an argument of "
+			      "the tool write %.*s=VALUE",
+			(int)n, arg, (int)n, arg) :
+		    option_argv_unknown("", "--", (struct span){ arg, n });
+		return -1;
+	}
+	if (blanks > 0 && arg[n + blanks] != '\0') {
+		*st->why = xasprintf("--%s and what follows are two words",
+		    row->name);
+		blank_secret(st, arg + n); /* maybe */
 		return -1;
 	}
 	if (row->arg == NULL && value != NULL &&
@@ -137,14 +139,19 @@ read_long(struct argv_state *st, char *arg)
 static int
 read_letters(struct argv_state *st, char *arg)
 {
+	struct span word = { arg, strcspn(arg, "= \t\r\n") };
 	const struct option_row *row;
 	char *value;
 
+	/* or a long name with one dash */
+	if (word.n < 3 ||
+	    (mistype_meant(word) == NULL && option_table_nearest(word) == NULL))
+		word.n = 1;
 	for (; *arg != '\0'; arg++) {
 		row = option_table_letter(*arg);
 		if (row == NULL) {
 			*st->why = option_argv_unknown("", "-",
-			    (struct span){ arg, 1 });
+			    word.n > 1 ? word : (struct span){ arg, 1 });
 			return -1;
 		}
 		if (row->arg == NULL) {
@@ -177,7 +184,9 @@ const char *const option_commands[] = { [COMMAND_PROXY] = "",
 	[COMMAND_TOOLS] = "tools",
 	[COMMAND_CALL] = "call",
 	[COMMAND_CHECK] = "check",
-	[COMMAND_WRAP] = "wrap" };
+	[COMMAND_WRAP] = "wrap",
+	[COMMANDS] = "help",
+	[COMMANDS + 1] = "version" };
 
 /* Returns COMMAND_PROXY if the word is no command. */
 static enum command
@@ -191,22 +200,30 @@ command_of(const char *word)
 	return COMMAND_PROXY;
 }
 
-/* Reads what help is wanted about: "all" or a command. */
+/* Reads what help is wanted about: "all", a command or an option. */
 static int
 read_topic(struct argv_state *st, const char *arg)
 {
 	enum command command = command_of(arg);
+	struct span name = span_of(arg + strspn(arg, "-"));
+	const struct option_row *row;
+	bool off;
 
-	if (strcmp(arg, "all") == 0) {
+	row = *arg == '-' && name.n == 1 ? option_table_letter(*name.p) :
+					   option_table_find(name, &off);
+	if (span_is(name, "all")) {
 		st->out->help_all = true;
 	} else if (strcmp(arg, "help") == 0 || strcmp(arg, "version") == 0) {
 		return 0; /* the first screen says it */
 	} else if (command != COMMAND_PROXY) {
 		st->out->command = command;
+	} else if (st->topic && row != NULL &&
+	    (row->flags & OPTION_NO_ARGV) == 0) {
+		st->out->help_option = row->name;
 	} else if (st->topic) {
-		*st->why = xasprintf("there is no help about \"%.60s\"; "
-				     "\"mcpsplice help\" lists the commands",
-		    arg);
+		*st->why = xasprintf("there is no help about \"%s\"; see "
+				     "\"mcpsplice help all\"",
+		    string_shown(arg));
 		return -1;
 	}
 	return 0;
@@ -216,19 +233,9 @@ static int
 read_operand(struct argv_state *st, char *arg)
 {
 	enum command command = st->operand ? COMMAND_PROXY : command_of(arg);
-	const char *near = st->operand || command != COMMAND_PROXY ?
-	    NULL :
-	    option_nearest_word(span_of(arg), option_commands + COMMAND_LOGIN,
-		COMMANDS - COMMAND_LOGIN);
 
 	if (st->help)
 		return read_topic(st, arg);
-	if (near != NULL) {
-		*st->why = xasprintf("there is no command \"%s\" (did you mean "
-				     "%s?)",
-		    arg, near);
-		return -1;
-	}
 	if (!st->operand &&
 	    (strcmp(arg, "help") == 0 || strcmp(arg, "version") == 0)) {
 		st->operand = true;
@@ -236,6 +243,14 @@ read_operand(struct argv_state *st, char *arg)
 		add(st, option_table_named(arg), NULL, false);
 		return 0;
 	}
+	if (st->torn > 0 && st->torn + 1 == st->at &&
+	    strstr(arg, "://") == NULL)
+		*st->why = xstrdup("the header was torn at a blank: put quotes "
+				   "around all of it, -H \"Name: value\"");
+	else if (!st->operand && command == COMMAND_PROXY)
+		*st->why = mistype_command(arg);
+	if (*st->why != NULL)
+		return -1;
 	st->operand = true;
 	if (command != COMMAND_PROXY) {
 		st->out->command = command;
@@ -250,7 +265,8 @@ read_operand(struct argv_state *st, char *arg)
 		add(st, option_table_named("url"), arg, false);
 		return 0;
 	}
-	if (st->out->command == COMMAND_CALL) {
+	if (st->out->command == COMMAND_CALL ||
+	    (st->out->command == COMMAND_TOOLS && st->out->operands.n == 0)) {
 		strings_add(&st->out->operands, xstrdup(arg));
 		return 0;
 	}
@@ -259,27 +275,35 @@ read_operand(struct argv_state *st, char *arg)
 		add(st, option_table_named("callback-port"), arg, false);
 		return 0;
 	}
-	*st->why = xasprintf("unexpected argument \"%.60s\" after the URL; "
-			     "put quotes around a value that has blanks",
-	    arg);
+	command = command_of(arg);
+	if (command != COMMAND_PROXY && st->out->command == COMMAND_PROXY)
+		*st->why = xasprintf("put the command first: mcpsplice %s URL",
+		    arg);
+	else if (strstr(arg, "://") != NULL)
+		*st->why = xstrdup("there are two URLs; mcpsplice takes one");
+	else
+		*st->why = xasprintf("unexpected argument \"%s\" after the "
+				     "URL; put quotes around a value that has "
+				     "blanks",
+		    string_shown(arg));
 	return -1;
 }
 
-/* Returns how many arguments are left of "npx -y mcp-remote[@VERSION]". */
+/* Returns how many arguments are left of "npx -y mcp-remote[@VERSION]", or of
+ * the same with our own name. */
 static int
-leftover(int argc, char **argv)
+leftover(int argc, char **argv, bool *remote)
 {
-	static const char name[] = "mcp-remote";
+	struct span name = no_span;
 	int at = 1;
 
-	if (at < argc &&
-	    (strcmp(argv[at], "-y") == 0 || strcmp(argv[at], "--yes") == 0))
-		at++;
-	if (at >= argc || strncmp(argv[at], name, sizeof name - 1) != 0 ||
-	    (argv[at][sizeof name - 1] != '\0' &&
-		argv[at][sizeof name - 1] != '@'))
-		return 0;
-	return at;
+	at += at < argc && strcmp(argv[at], "npx") == 0;
+	at += at < argc &&
+	    (strcmp(argv[at], "-y") == 0 || strcmp(argv[at], "--yes") == 0);
+	if (at < argc)
+		name = (struct span){ argv[at], strcspn(argv[at], "@") };
+	*remote = span_is(name, "mcp-remote");
+	return *remote || span_is(name, PACKAGE_NAME) ? at : 0;
 }
 
 int
@@ -293,10 +317,10 @@ option_argv_read(struct option_argv *out, int argc, char **argv, char **why)
 	int rc = 0;
 
 	*out = (struct option_argv){ 0 };
-	out->leftover = leftover(argc, argv);
+	out->leftover = leftover(argc, argv, &out->remote);
 	for (st.at = 1 + out->leftover; rc == 0 && st.at < argc; st.at++) {
 		arg = argv[st.at];
-		if (ended || arg[0] != '-' || arg[1] == '\0')
+		if (ended || st.topic || arg[0] != '-' || arg[1] == '\0')
 			rc = read_operand(&st, arg);
 		else if (arg[1] != '-')
 			rc = read_letters(&st, arg + 1);

@@ -9,14 +9,17 @@ struct option_argv {
 	enum command command;
 	struct strings operands; /* of a command, behind the URL */
 	bool help_all;           /* help is wanted about all options */
+	const char *help_option; /* about this one */
 	/* A literal secret was given, and is overwritten now. */
 	bool secret;                       /* of the server */
 	const struct option_row *password; /* of a proxy: by this option */
 	bool port;                         /* a port stood after the URL */
 	int leftover; /* so many arguments in front were not meant for us */
+	bool remote;  /* the last one is mcp-remote's name */
 };
 
-/* The words of the commands, by enum command. */
+enum { OPTION_WORDS = COMMANDS + 2 };
+/* The words of the commands, by enum command, then "help" and "version". */
 extern const char *const option_commands[];
 
 /* Reads argv. Returns 0, or -1 with *why. Free out in both cases. */

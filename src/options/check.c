@@ -10,6 +10,7 @@
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "io/url.h"
 #include "options/options.h"
@@ -174,6 +175,10 @@ wrong_scheme(const char *text)
 
 	if (rest == NULL)
 		return no_scheme(text);
+	if (strncmp(text, "ht", 2) != 0 && strncmp(text, "ws", 2) != 0)
+		return xasprintf("a URL that begins with \"%.*s\" is not that "
+				 "of a remote server; use https",
+		    n > 20 ? 20 : (int)n, text);
 	return xasprintf("\"%s\" has an unknown scheme; did you "
 			 "mean http%s%s?",
 	    text, plain ? "" : "s", rest);
@@ -232,11 +237,13 @@ explain(enum url_status status, const char *text, enum command command)
 		free(guess);
 		return why;
 	}
-	if (status == URL_NO_SCHEME && command == COMMAND_CALL &&
-	    strpbrk(text, ".:/") == NULL)
-		return xasprintf("\"%s\" is not a URL; write the URL before the "
-				 "tool: mcpsplice call URL TOOL [ARGUMENT...]",
-		    text);
+	if (status == URL_NO_SCHEME && strpbrk(text, ".:/") == NULL &&
+	    strcasecmp(text, "localhost") != 0)
+		return xasprintf("\"%s\" is not a URL; %s", string_shown(text),
+		    command == COMMAND_CALL ?
+			"write the URL before the tool: mcpsplice call URL "
+			"TOOL [ARGUMENT...]" :
+			"it should be like https://mcp.example.com/mcp");
 	if (status == URL_NO_SCHEME)
 		return no_scheme(text);
 	if (status == URL_SCHEME)

@@ -390,7 +390,7 @@ option_file_read(struct option_settings *out, const char *path,
 		if (*why == NULL)
 			*why = xasprintf("cannot read the configuration file "
 					 "%s: %s%s",
-			    path, strerror(error),
+			    string_shown(path), strerror(error),
 			    weight == WEIGHT_HOME && error == EACCES ?
 				"; set HOME to a folder of your own" :
 				"");

@@ -15,6 +15,7 @@
 #include "options/argv.h"
 #include "options/check.h"
 #include "options/file.h"
+#include "options/mistype.h"
 #include "options/set.h"
 #include "options/table.h"
 
@@ -202,8 +203,16 @@ last_url(const struct option_settings *all)
 static int
 parse_url(struct loader *l, const char *text)
 {
-	enum url_status status = url_parse(&l->url, text);
+	const char *wrong = mistype_value(text);
+	enum url_status status;
 
+	if (wrong == NULL && strpbrk(text, " \t\r\n") != NULL)
+		wrong = "ends at a blank; put quotes around each argument";
+	if (wrong != NULL) {
+		*l->why = xasprintf("the URL %s", wrong);
+		return -1;
+	}
+	status = url_parse(&l->url, text);
 	l->has_url = status == URL_OK;
 	if (!l->has_url)
 		*l->why = option_bad_url(status, text, l->o->command);
@@ -213,7 +222,9 @@ parse_url(struct loader *l, const char *text)
 static int
 find_url(struct loader *l)
 {
-	const char *command = option_commands[l->o->command];
+	const char *command = option_commands[l->o->command], *taker = NULL;
+	const char *value;
+	size_t i;
 
 	l->url_by = last_url(&l->argv.settings);
 	if (l->url_by == NULL)
@@ -224,8 +235,16 @@ find_url(struct loader *l)
 		return 0;
 	if (l->o->command == COMMAND_STATUS || l->o->command == COMMAND_REPORT)
 		return 0;
-	*l->why = xasprintf("no URL given; usage: mcpsplice %s%s[options] URL",
-	    command, *command == '\0' ? "" : " ");
+	for (i = 0; i < l->argv.settings.n; i++) {
+		value = l->argv.settings.list[i].value;
+		if (value != NULL && strncmp(value, "http", 4) == 0 &&
+		    strstr(value, "://") != NULL)
+			taker = l->argv.settings.list[i].row->name;
+	}
+	*l->why = taker != NULL ?
+	    xasprintf("--%s took the URL as its value", taker) :
+	    xasprintf("no URL given; usage: mcpsplice %s%s[options] URL",
+		command, *command == '\0' ? "" : " ");
 	return -1;
 }
 
@@ -308,7 +327,7 @@ apply_redirect(struct loader *l)
 	size_t i;
 	int rc;
 
-	if (!l->argv.port && l->argv.leftover == 0 && o->client_info == NULL &&
+	if (!l->argv.port && !l->argv.remote && o->client_info == NULL &&
 	    o->client_metadata == NULL)
 		return 0;
 	for (i = 0; i < 2; i++) {
@@ -351,7 +370,8 @@ warn_of_secrets(struct loader *l)
 static bool
 is_known(const struct options *o, const char *variable)
 {
-	const char *const named[] = { o->bearer_env, o->client_secret_env };
+	const char *const named[] = { o->bearer_env, o->client_secret_env,
+		o->assertion_env, o->idp_token_env };
 	char *reference = xasprintf("${%s}", variable), *name;
 	bool known = false;
 	size_t i;
@@ -370,9 +390,9 @@ is_known(const struct options *o, const char *variable)
 }
 
 /* Returns the option whose variable may have been meant by MCPSPLICE_tail, or
- * NULL. */
+ * NULL. meant: mistype_meant says this of it. */
 static const struct option_row *
-misspelt(const char *tail)
+misspelt(const char *tail, const char *meant)
 {
 	char *name = xstrdup(tail), *c;
 	const struct option_row *row;
@@ -380,7 +400,9 @@ misspelt(const char *tail)
 	for (c = name; *c != '\0'; c++)
 		if (*c == '_')
 			*c = '-';
-	row = option_table_misspelt(span_of(name));
+	row = meant != NULL && strchr(meant, ' ') == NULL ?
+	    option_table_named(meant) :
+	    option_table_misspelt(span_of(name));
 	free(name);
 	return row != NULL &&
 		(row->flags & (OPTION_HIDDEN | OPTION_ARGV_ONLY)) == 0 ?
@@ -389,27 +411,34 @@ misspelt(const char *tail)
 }
 
 /* Warns of a variable that is meant for us but misspelt. One that is like no
- * option may be anybody's. */
+ * option may be anybody's. If it would restrict something, this is an error. */
 static void
 warn_of_variables(const struct loader *l, struct strings *warnings)
 {
 	static const char prefix[] = "MCPSPLICE_";
 	const struct option_row *row;
+	const char *meant;
 	char *const *at;
-	char *name, *meant;
+	char *name, *option;
 
 	for (at = l->from->variables; at != NULL && *at != NULL; at++) {
 		if (strncmp(*at, prefix, strlen(prefix)) != 0)
 			continue;
 		name = xstrndup(*at, strcspn(*at, "="));
-		row = misspelt(name + strlen(prefix));
+		meant = mistype_meant(span_of(name + strlen(prefix)));
+		row = misspelt(name + strlen(prefix), meant);
 		if (row != NULL && !is_known(l->o, name)) {
-			meant = option_table_variable(row);
+			if ((row->flags & OPTION_GUARD) != 0 && *l->why == NULL)
+				*l->why = xstrdup("a restriction is misspelt");
+			/* "bearer" is like "header" */
+			option = row->kind == OPTION_HEADER && meant != NULL ?
+			    xstrdup(meant) :
+			    option_table_variable(row);
 			strings_add(warnings,
 			    xasprintf("the variable %s has no meaning (did you "
 				      "mean %s?)",
-				name, meant));
-			free(meant);
+				name, option));
+			free(option);
 		}
 		free(name);
 	}
@@ -424,8 +453,9 @@ say(struct loader *l)
 	warn_of_variables(l, &o->warnings);
 	if (l->argv.leftover > 0)
 		strings_add(&o->notes,
-		    xstrdup("\"-y mcp-remote\" in front of the URL has no "
-			    "meaning here"));
+		    xasprintf("\"-y %s\" in front of the URL has no "
+			      "meaning here",
+			l->argv.remote ? "mcp-remote" : PACKAGE_NAME));
 	o->max_result_set = options_given(o, "max-result");
 }
 
@@ -535,6 +565,7 @@ load(struct loader *l)
 	o->help = asked_for(l, "help");
 	o->version = asked_for(l, "version");
 	o->help_all = l->argv.help_all;
+	o->help_option = l->argv.help_option;
 	if (o->help || o->version)
 		return 0; /* also works if a file is broken */
 	if (o->command == COMMAND_WRAP)
@@ -547,7 +578,7 @@ load(struct loader *l)
 	if (*l->why != NULL)
 		return -1;
 	say(l);
-	return 0;
+	return *l->why == NULL ? 0 : -1;
 }
 
 /* A variable that is misspelt may be the cause of an error. */

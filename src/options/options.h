@@ -177,6 +177,7 @@ struct options {
 	bool show_config;
 	bool help;
 	bool help_all;
+	const char *help_option; /* NULL: help is not about one */
 	bool version;
 
 	/* notes about options that have no effect yet, for -v */

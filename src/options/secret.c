@@ -41,7 +41,7 @@ read_file(const char *option, const char *path, bool check, char **why)
 	buf_init(&text, BOUND_TEXT_BYTES);
 	if (read_all(path, &text, check) != 0) {
 		*why = redact_tokens(xasprintf("%s %s cannot be read: %s",
-		    option, path, strerror(errno)));
+		    option, string_shown(path), strerror(errno)));
 	} else {
 		while (text.n > 0 && strchr("\r\n", text.p[text.n - 1]))
 			text.n--;
@@ -93,7 +93,7 @@ secret_env(const char *option, const char *name, char **why)
 	if (value != NULL && *value != '\0')
 		return xstrdup(value);
 	*why = redact_tokens(xasprintf("%s %s: the variable is not set", option,
-	    name));
+	    string_shown(name)));
 	return NULL;
 }
 

@@ -17,6 +17,7 @@
 #include <strings.h>
 
 #include "io/url.h"
+#include "options/mistype.h"
 #include "options/options.h"
 #include "options/table.h"
 
@@ -314,6 +315,22 @@ wrong_param(const char *value)
 	return NULL;
 }
 
+/* base/headers says what it can not replace. */
+static char *
+wrong_header(const char *value)
+{
+	struct span name = { value, strcspn(value, ":") };
+	const char *token = mistype_token(value), *wrong = NULL;
+
+	if (*token == '\0')
+		wrong = "is empty";
+	else if (strstr(token, "${") == NULL)
+		wrong = mistype_value(token);
+	return wrong != NULL && option_table_names_secret(name) ?
+	    xasprintf(": the token in %.*s %s", (int)name.n, name.p, wrong) :
+	    NULL;
+}
+
 /* Returns NULL if the value is valid for this row; else an error to append to
  * the option's name, owned by the caller. */
 static char *
@@ -342,6 +359,12 @@ option_value_wrong(const struct option_row *row, const char *value)
 	for (i = 0; i < sizeof rules / sizeof rules[0]; i++)
 		if (row->offset == rules[i].offset)
 			return rules[i].wrong(value);
+	if (row->kind == OPTION_HEADER && *value != '@')
+		return wrong_header(value);
+	if (row->arg != NULL && strcmp(row->arg, "VAR") == 0 &&
+	    (value[strspn(value, LETTERS "_")] != '\0' ||
+		strchr("0123456789", *value) != NULL))
+		return xstrdup(" takes the NAME of a variable, not the token");
 	return NULL;
 }
 
@@ -479,8 +502,11 @@ apply_choice(struct options *o, void *field, const struct option_setting *s,
 		i = TRANSPORT_AUTO;
 	}
 	if (i < 0) {
-		*why = xasprintf("%s: \"%s\" is none of %s", s->label, value,
-		    s->row->arg);
+		*why = xasprintf("%s: \"%s\" is none of %s%s", s->label, value,
+		    s->row->arg,
+		    strcmp(value, "stdio") == 0 ?
+			"; mcpsplice itself is the stdio side" :
+			"");
 		return -1;
 	}
 	if (s->row->kind == OPTION_REPLAY)
@@ -582,6 +608,11 @@ check_value(const struct option_setting *s, const char *value, char **why)
 {
 	char *wrong = option_value_wrong(s->row, value);
 
+	/* in a command, JSON or a password it may be meant */
+	if (wrong == NULL && s->row->kind == OPTION_STRING &&
+	    (s->row->flags & (OPTION_SECRET | OPTION_HIDDEN)) == 0 &&
+	    strstr(s->row->arg, "CMD") == NULL && strstr(value, "${") != NULL)
+		wrong = xasprintf(" %s", mistype_value(value));
 	if (wrong == NULL)
 		return 0;
 	*why = xasprintf("%s%s", s->label, wrong);

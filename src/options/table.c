@@ -208,7 +208,7 @@ const struct option_row option_table[] = {
 	{ "ping-interval", 0, OPTION_SECONDS, OPTION_LIMITS, 0,
 	    AT(ping_interval_ms), "SEC", "0", 1000, MS_MAX, NULL, NULL },
 
-	CHOICE("replay", OPTION_REPLAY, OPTION_BEHAVIOUR, 0, replay,
+	CHOICE("replay", OPTION_REPLAY, OPTION_BEHAVIOUR, OPTION_GUARD, replay,
 	    "never|refused|safe", "safe", "what is sent again"),
 	CHOICE("start", OPTION_START, OPTION_BEHAVIOUR, OPTION_BRIEF, start,
 	    "auto|wait|stand-in|instant", "auto", "if the server is down"),
@@ -220,12 +220,12 @@ const struct option_row option_table[] = {
 	    session_lost_patterns, "REGEX", NULL),
 	SWITCH("session-lost-in-results", 0, OPTION_BEHAVIOUR, 0,
 	    session_lost_in_results, NULL),
-	OTHER("ignore-tool", 0, OPTION_LIST, OPTION_BEHAVIOUR, 0, ignore_tools,
-	    "GLOB", NULL),
-	OTHER("only-tool", 0, OPTION_LIST, OPTION_BEHAVIOUR, 0, only_tools,
-	    "GLOB", NULL),
-	SWITCH("read-only", 0, OPTION_BEHAVIOUR, 0, read_only, NULL),
-	SWITCH("no-memory", 0, OPTION_BEHAVIOUR, 0, no_memory,
+	OTHER("ignore-tool", 0, OPTION_LIST, OPTION_BEHAVIOUR, OPTION_GUARD,
+	    ignore_tools, "GLOB", NULL),
+	OTHER("only-tool", 0, OPTION_LIST, OPTION_BEHAVIOUR, OPTION_GUARD,
+	    only_tools, "GLOB", NULL),
+	SWITCH("read-only", 0, OPTION_BEHAVIOUR, OPTION_GUARD, read_only, NULL),
+	SWITCH("no-memory", 0, OPTION_BEHAVIOUR, OPTION_GUARD, no_memory,
 	    "store nothing about servers but tokens"),
 	SWITCH("handshake", 0, OPTION_BEHAVIOUR, OPTION_BRIEF, handshake,
 	    "send \"initialize\" itself: for use in a shell"),
@@ -485,8 +485,8 @@ has_reference(const char *value)
 	return false;
 }
 
-static bool
-secret_name(struct span name)
+bool
+option_table_names_secret(struct span name)
 {
 	static const char *const words[] = { "auth", "cookie", "key", "passw",
 		"secret", "token" };
@@ -512,7 +512,7 @@ named_secret(const char *value, char between, struct span *secret)
 	if (value[0] == '@' || colon == NULL)
 		return false;
 	name.n = (size_t)(colon - value);
-	if (!secret_name(name) || has_reference(colon))
+	if (!option_table_names_secret(name) || has_reference(colon))
 		return false;
 	colon++;
 	*secret = span_of(colon + strspn(colon, " \t"));

@@ -55,7 +55,8 @@ enum {
 				  * default */
 	OPTION_UNLISTED = 32,    /* in the manual, not in --help all */
 	OPTION_BRIEF = 64,       /* in --help; has a help text */
-	OPTION_SENTENCE = 128    /* in a file, a # in the value is no comment */
+	OPTION_SENTENCE = 128,   /* in a file, a # in the value is no comment */
+	OPTION_GUARD = 256       /* it keeps something from being done */
 };
 
 struct option_row {
@@ -103,6 +104,8 @@ const char *option_table_nearest(struct span name);
 /* Returns the one of n words of which name may be a misspelling, or NULL. */
 const char *option_nearest_word(struct span name, const char *const *words,
     size_t n);
+/* Is this a header whose value is a secret? */
+bool option_table_names_secret(struct span name);
 /* Returns MCPSPLICE_NAME, owned by the caller. */
 char *option_table_variable(const struct option_row *row);
 /* Finds the literal secret in an option's value. Returns false if there is

@@ -213,9 +213,9 @@ class Failures(Case):
                       self.refused(m, "--assertion-env", "AT"))
         # the token itself where its name belongs
         for option in ("--assertion-env", "--assertion-file"):
-            said = self.refused(m, option, "sk-live-0123456789abcdef")
+            said = self.refused(m, option, "sk_live_0123456789abcdef")
             self.assertIn(option + " (redacted)", said)
-            self.assertNotIn("sk-live", said)
+            self.assertNotIn("sk_live", said)
 
     def test_claims_twice(self):
         """Others may read another one of the two."""

@@ -281,7 +281,7 @@ struct bearer_case {
 };
 
 #define MORE                                                                   \
-	"it holds more than a token: a blank, a line end or a byte that "      \
+	"it holds more than a token: quotes, ${...}, a blank or a byte that "  \
 	"is not ASCII"
 
 static const struct bearer_case bearer_cases[] = {

@@ -116,8 +116,8 @@ START_TEST(argv_is_read)
 END_TEST
 
 #define NO_SECRET                                                              \
-	"there is no --client-secret, a secret does not belong there; use "    \
-	"--client-secret-file FILE or --client-secret-env VAR"
+	"unknown option \"--client-secret\": use --client-secret-file or "     \
+	"--client-secret-env"
 #define SIXTEEN "0123456789abcdef"
 #define NO_PROFILE(name)                                                       \
 	"--profile: \"" name "\" is not a name of at most 64 letters, "        \
@@ -174,7 +174,7 @@ static const struct refused_case refused_cases[] = {
 	    "never" },
 	{ "--auth-store|keyring|" URL, NO_STORE("keyring") },
 	{ "--auth-store|helper:|" URL, NO_STORE("helper:") },
-	{ "--auth-store|helper: |" URL, NO_STORE("helper: ") },
+	{ "--auth-store|helper: |" URL, NO_STORE("helper:") },
 	{ "--auth-store|file:/x|" URL, NO_STORE("file:/x") },
 	{ "--issuer|h|" URL, NO_URL("issuer") },
 	{ "--issuer|https://u:secret@h/|" URL, NO_URL("issuer") },
@@ -347,8 +347,8 @@ static const struct file_case file_cases[] = {
 	    "2: callback-host: \"::\" is none of 127.0.0.1, localhost and "
 	    "0.0.0.0: the browser has to come back to this machine" },
 	{ "client-secret = x\n", NULL,
-	    "1: there is no client-secret, a secret does not belong there; "
-	    "use client-secret-file FILE or client-secret-env VAR" },
+	    "1: unknown option \"client-secret\": use --client-secret-file or "
+	    "--client-secret-env" },
 };
 
 START_TEST(files_are_read)

@@ -387,7 +387,7 @@ static const struct {
 	{ "{\"version\":1,\"token\":\"\"}", NO_TOKEN },
 	{ "{\"version\":1,\"token\":7}", NO_TOKEN },
 	{ "{\"version\":1,\"token\":\"CANARY b\"}",
-	    "it holds more than a token: a blank, a line end or a byte that "
+	    "it holds more than a token: quotes, ${...}, a blank or a byte that "
 	    "is not ASCII" },
 	{ "{\"version\":1,\"headers\":{}}", NO_HEADERS },
 	{ "{\"version\":1,\"headers\":[\"CANARY\"]}", NO_HEADERS },
