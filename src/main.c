@@ -180,7 +180,9 @@ main(int argc, char **argv)
 		take_name();
 		status = signin_process(argv[0]);
 	} else if (o.help) {
-		status = print(options_help(o.command, o.help_all));
+		status = print(o.help_option != NULL ?
+			options_help_option(o.help_option) :
+			options_help(o.command, o.help_all));
 	} else if (o.version) {
 		status = print_version();
 	} else if (o.show_config) {

@@ -124,14 +124,13 @@ static const struct command_help command_helps[COMMANDS] = {
 	    "Writes a file for a bug report: version, system, options, what "
 	    "check says of\nthe server at URL, and what status says. Secrets "
 	    "are left out.\n" },
-	[COMMAND_TOOLS] = { "URL",
-	    "Lists the tools of the server, in a pipe as one JSON object.\n" },
+	[COMMAND_TOOLS] = { "URL [TOOL]",
+	    "Lists the tools of the server, or shows one; in a pipe as JSON.\n" },
 	[COMMAND_CALL] = { "URL TOOL [ARGUMENT...]",
 	    "Calls a tool. Each ARGUMENT is one of\n"
 	    "  KEY=VALUE   a text, a number, true or false\n"
 	    "  KEY:=JSON   any other value\n"
-	    "  -           a JSON object on standard input, with all "
-	    "arguments\n"
+	    "  {...}, -    all, as a JSON object; - reads it from stdin\n"
 	    "Exits with 1 if the tool says that it failed.\n" },
 	[COMMAND_CHECK] = { "URL",
 	    "Tries each step of a start with the same options, and says what "
@@ -163,6 +162,29 @@ command_help(enum command command)
 		"" :
 		"\"mcpsplice help all\" has the options of a start; all of "
 		"them work here, too.\n");
+}
+
+/* Names and texts, from the manual. */
+static const char *const option_texts[][2] = {
+#include "options/help_texts.inc"
+};
+
+char *
+options_help_option(const char *name)
+{
+	const struct option_row *row = option_table_named(name);
+	struct buf out;
+	size_t i;
+
+	buf_init(&out, 0);
+	add_name(&out, row);
+	add_preset(&out, row);
+	buf_addc(&out, '\n');
+	for (i = 0; i < sizeof option_texts / sizeof *option_texts; i++)
+		if (strcmp(option_texts[i][0],
+			row->as != NULL ? row->as : name) == 0)
+			buf_adds(&out, option_texts[i][1]);
+	return buf_take(&out);
 }
 
 static char *

@@ -232,6 +232,9 @@ char *options_set_by(const struct options *o, const char *name);
  * it. */
 char *options_help(enum command command, bool all);
 
+/* The same about the option of this name, which has to be one of the table's. */
+char *options_help_option(const char *name);
+
 /* Calls each for every value that is no default, except the URL, with the name
  * of its option and where it comes from; one line of a file, "command line",
  * "environment NAME". Both are valid for as long as o is. */

@@ -227,18 +227,13 @@ static const struct refused_case refused_cases[] = {
 	{ "chec|" URL, "there is no command \"chec\" (did you mean check?)" },
 	{ "-v|tool", "there is no command \"tool\" (did you mean tools?)" },
 	{ "toolbox",
-	    "\"toolbox\" has no scheme; did you mean "
-	    "https://toolbox?" },
+	    "there is no command \"toolbox\"; see \"mcpsplice help\"" },
 	{ "login|login",
-	    "\"login\" has no scheme; did you mean "
-	    "https://login?" },
-	{ URL "|login",
-	    "unexpected argument \"login\" after the URL; put quotes "
-	    "around a value that has blanks" },
+	    "\"login\" is not a URL; it should be like "
+	    "https://mcp.example.com/mcp" },
+	{ URL "|login", "put the command first: mcpsplice login URL" },
 	{ "Login|" URL, "there is no command \"Login\" (did you mean login?)" },
-	{ "status|" URL "|" URL,
-	    "unexpected argument \"" URL "\" after the "
-	    "URL; put quotes around a value that has blanks" },
+	{ "status|" URL "|" URL, "there are two URLs; mcpsplice takes one" },
 	{ "login|--agent|" URL,
 	    "unknown option \"--agent\"; \"mcpsplice help all\" lists them" },
 	{ "logout|--agent",
@@ -258,8 +253,6 @@ static const struct refused_case refused_cases[] = {
 	{ "--wombat|" URL,
 	    "unknown option \"--wombat\"; \"mcpsplice help all\" "
 	    "lists them" },
-	{ "--url|" URL,
-	    "unknown option \"--url\"; \"mcpsplice help all\" lists them" },
 	{ "--NODE_EXTRA_CA_CERTS|x",
 	    "unknown option "
 	    "\"--NODE_EXTRA_CA_CERTS\"; \"mcpsplice help all\" lists them" },
@@ -283,13 +276,13 @@ static const struct refused_case refused_cases[] = {
 	    "unexpected argument \"x\" after the URL; put quotes "
 	    "around a value that has blanks" },
 	{ URL "|0",
-	    "unexpected argument \"0\" after the URL; put quotes "
+	    "unexpected argument \"(redacted)\" after the URL; put quotes "
 	    "around a value that has blanks" },
 	{ URL "|65536",
-	    "unexpected argument \"65536\" after the URL; put "
+	    "unexpected argument \"(redacted)\" after the URL; put "
 	    "quotes around a value that has blanks" },
 	{ URL "|1|2",
-	    "unexpected argument \"2\" after the URL; put quotes "
+	    "unexpected argument \"(redacted)\" after the URL; put quotes "
 	    "around a value that has blanks" },
 	{ URL "|--|-v",
 	    "unexpected argument \"-v\" after the URL; put "
@@ -444,8 +437,7 @@ static const struct refused_case refused_cases[] = {
 	    "\"http://\" is not a URL; it should be like "
 	    "https://mcp.example.com/mcp" },
 	{ "http:// u:secret@h",
-	    "the URL cannot be understood; it should be "
-	    "like https://mcp.example.com/mcp" },
+	    "the URL ends at a blank; put quotes around each argument" },
 	{ "http://api.example.com/x",
 	    "http://api.example.com is not "
 	    "encrypted: use https, or add --allow-http" },
@@ -559,7 +551,7 @@ static const char *const plain_args[] = {
 	"-H|X-Api-Key:${KEY}",
 	"-H|Accept-Language: de",
 	"-H|@/token",
-	"-H|Authorization:",
+	"-H|Accept-Language:",
 	"--bearer-file|/secret",
 	"-x|http://h:1/@",
 	"--oauth2Bearer|${T}",
@@ -675,7 +667,8 @@ static const struct file_case file_cases[] = {
 	  "protocol = legacy\ntransport = sse\n",
 	    "protocol=2;", NULL },
 	{ "\ntransport = stdio\n", NULL,
-	    "2: transport: \"stdio\" is none of auto|http|sse" },
+	    "2: transport: \"stdio\" is none of auto|http|sse; "
+	    "mcpsplice itself is the stdio side" },
 	{ "protocol = new\n", NULL,
 	    "1: protocol: \"new\" is none of auto|legacy|modern" },
 	{ "replay = always\n", NULL,
@@ -1072,6 +1065,7 @@ static const struct variable_case variable_cases[] = {
 	{ "MCPSPLICE_TOKEN=a|MCPSPLICE_HOME=b|MCPSPLICE_=c", URL, NULL },
 	{ "MCPSPLICE_CONFIG=/dev/null|MCPSPLICE_HELP=1", URL, NULL },
 	{ "MCPSPLICE_PROFIL=a", "--bearer-env|MCPSPLICE_PROFIL|" URL, NULL },
+	{ "MCPSPLICE_CA_CERT=a", URL, "MCPSPLICE_CA_CERT MCPSPLICE_CACERT" },
 	{ "MCPSPLICE_PROFIL=a", "-H|A: ${MCPSPLICE_PROFIL}|" URL, NULL },
 };
 
@@ -1095,6 +1089,33 @@ START_TEST(misspelt_variables_are_told)
 		ck_assert_str_eq(w.o.warnings.list[0], want);
 		free(want);
 	}
+	world_free(&w);
+}
+END_TEST
+
+static const char *const guard_cases[][2] = {
+	{ "MCPSPLICE_READONLY=1", "did you mean MCPSPLICE_READ_ONLY?" },
+	{ "MCPSPLICE_ONLY_TOOLS=x", "did you mean MCPSPLICE_ONLY_TOOL?" },
+	{ "MCPSPLICE_ALLOWED_TOOLS=x", "did you mean MCPSPLICE_ONLY_TOOL?" },
+	{ "MCPSPLICE_DISABLED_TOOLS=x", "did you mean MCPSPLICE_IGNORE_TOOL?" },
+	{ "MCPSPLICE_REPLAYS=never", "did you mean MCPSPLICE_REPLAY?" },
+	{ "MCPSPLICE_NOMEMORY=1", "did you mean MCPSPLICE_NO_MEMORY?" },
+};
+
+/* What the user wanted to forbid would be allowed. */
+START_TEST(a_misspelt_guard_stops_the_start)
+{
+	struct world w;
+
+	world_init(&w);
+	w.env = guard_cases[_i][0];
+	ck_assert_int_eq(world_load(&w, URL), -1);
+	ck_assert_msg(strstr(w.why, guard_cases[_i][1]) != NULL, "%s", w.why);
+	w.env = "MCPSPLICE_BEARER=x";
+	ck_assert_int_eq(world_load(&w, URL), 0);
+	ck_assert_str_eq(w.o.warnings.list[0],
+	    "the variable MCPSPLICE_BEARER has no meaning (did you mean to send a "
+	    "token: --bearer-env NAME, or --bearer-file FILE?)");
 	world_free(&w);
 }
 END_TEST
@@ -1508,6 +1529,13 @@ START_TEST(help_has_all)
 			((row->flags & OPTION_BRIEF) != 0),
 		    "%s", name);
 		free(name);
+		if ((row->flags & OPTION_NO_ARGV) != 0)
+			continue;
+		name = options_help_option(row->name);
+		ck_assert_msg(strstr(name, row->name) != NULL &&
+			(row->as != NULL || strstr(name, "\n    ") != NULL),
+		    "%s", name);
+		free(name);
 	}
 	check_screen(brief, 24);
 	check_screen(all, 54);
@@ -1572,6 +1600,56 @@ START_TEST(the_process)
 }
 END_TEST
 
+/* Plays a row of data/mistypes.tsv. "<CR>" stands for that character; behind "="
+ * are the fields of a start that is not refused. */
+static void
+play_mistype(char *args, const char *answer)
+{
+	char *cr = strstr(args, "<CR>");
+	struct world w;
+
+	if (cr != NULL) {
+		*cr = '\r';
+		memmove(cr + 1, cr + 4, strlen(cr + 4) + 1);
+	}
+	world_init(&w);
+	if (answer[0] == '=') {
+		ck_assert_msg(world_load(&w, args) == 0, "%s: %s", args, w.why);
+		world_expect(&w, args, answer + 1);
+	} else {
+		ck_assert_msg(world_load(&w, args) == -1, "%s", args);
+		ck_assert_msg(strstr(w.why, answer) != NULL, "%s: %s", args,
+		    w.why);
+		/* what stands for a secret in the rows */
+		ck_assert_msg(strstr(w.why, "hunter2") == NULL, "%s: %s", args,
+		    w.why);
+	}
+	world_free(&w);
+}
+
+START_TEST(mistypes_are_answered)
+{
+	char *path = xasprintf("%s/data/mistypes.tsv", getenv("abs_srcdir"));
+	FILE *f = fopen(path, "r");
+	char line[512], *tab;
+	int rows = 0;
+
+	ck_assert_msg(f != NULL, "%s", path);
+	ck_assert_ptr_nonnull(fgets(line, sizeof line, f));
+	while (fgets(line, sizeof line, f) != NULL) {
+		line[strcspn(line, "\n")] = '\0';
+		tab = strchr(line, '\t');
+		ck_assert_ptr_nonnull(tab);
+		*tab = '\0';
+		play_mistype(line, tab + 1);
+		rows++;
+	}
+	ck_assert_int_gt(rows, 100);
+	fclose(f);
+	free(path);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -1599,6 +1677,8 @@ main(void)
 	tcase_add_test(t, other_sections_are_noted);
 	tcase_add_loop_test(t, misspelt_variables_are_told, 0,
 	    COUNT(variable_cases));
+	tcase_add_loop_test(t, a_misspelt_guard_stops_the_start, 0,
+	    COUNT(guard_cases));
 	tcase_add_loop_test(t, open_files_are_warned_about, 0,
 	    COUNT(mode_cases));
 	tcase_add_loop_test(t, files_that_others_can_write, 0,
@@ -1614,6 +1694,7 @@ main(void)
 	tcase_add_test(t, help_has_all);
 	tcase_add_test(t, the_table);
 	tcase_add_test(t, the_process);
+	tcase_add_test(t, mistypes_are_answered);
 	suite_add_tcase(s, t);
 	return unit_run(s);
 }
