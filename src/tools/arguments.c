@@ -75,6 +75,21 @@ name_of(const char *word)
 	return name;
 }
 
+/* Is this the value of the only argument that there is, without its name? It is
+ * if it cannot be a name itself. */
+static bool
+is_bare(const char *word, struct span schema, struct span *key)
+{
+	struct span fields = json_get(schema, "properties"), more, field;
+	struct span name = name_of(word);
+	size_t at = 0;
+
+	return json_kind(fields) == '{' && strcmp(word, "-") != 0 &&
+	    (name.n == 0 || name.n != strcspn(word, " /=:")) &&
+	    json_next(fields, &at, key, &field) &&
+	    !json_next(fields, &at, &more, &field);
+}
+
 static int
 add_word(const char *word, struct span schema, struct buf *out, char **why)
 {
@@ -83,8 +98,9 @@ add_word(const char *word, struct span schema, struct buf *out, char **why)
 	bool json = name.n > 0 && word[name.n] == ':';
 
 	if (name.n == 0) {
-		*why = xasprintf("\"%.60s\" is no argument: write key=value, "
-				 "key:=JSON, or \"-\" for an object from stdin",
+		*why = xasprintf("\"%.60s\" is not an argument: write "
+				 "key=value, key:=JSON, or all as a JSON "
+				 "object",
 		    word);
 		return -1;
 	}
@@ -137,20 +153,28 @@ int
 arguments_read(char *const *words, size_t n, struct span text,
     struct span schema, struct buf *out, char **why)
 {
+	bool from_stdin = n == 1 && strcmp(words[0], "-") == 0;
 	size_t i, from = out->n;
+	struct span key;
 
-	if (n == 1 && strcmp(words[0], "-") == 0) {
-		text = span_trim(text, " \t\r\n");
+	if (n == 1 && !from_stdin)
+		text = span_of(words[0]);
+	text = span_trim(text, " \t\r\n");
+	if (from_stdin || (n == 1 && json_kind(text) == '{')) {
+		buf_addspan(out, text);
+		join_lines(out, from);
 		if (json_kind(text) == '{' &&
-		    json_check(text, DEPTH, NULL, NULL, NULL) == JSON_OK) {
-			buf_addspan(out, text);
-			join_lines(out, from);
+		    json_check(text, DEPTH, NULL, NULL, NULL) == JSON_OK)
 			return 0;
-		}
-		*why = xstrdup("stdin has no JSON object with the arguments");
+		*why = xstrdup("there is no JSON object with the arguments");
 		return -1;
 	}
 	buf_addc(out, '{');
+	if (n == 1 && is_bare(words[0], schema, &key)) {
+		buf_addf(out, "\"%.*s\":", (int)key.n, key.p);
+		add_text(out, span_of(words[0]), member_schema(schema, key));
+		n = 0;
+	}
 	for (i = 0; i < n; i++)
 		if (check_once(words, i, why) != 0 ||
 		    add_word(words[i], schema, out, why) != 0)
@@ -253,13 +277,50 @@ takes_any(struct span schema)
 	    span_is(more, "true") || json_kind(more) == '{';
 }
 
+/* The first type that the schema names. */
+static struct span
+type_of(struct span schema)
+{
+	struct span type = json_get(schema, "type"), key, one;
+	size_t at = 0;
+
+	if (json_kind(type) == '[' && json_next(type, &at, &key, &one))
+		type = one;
+	return json_kind(type) == '"' ?
+	    (struct span){ type.p + 1, type.n - 2 } :
+	    span_of("JSON");
+}
+
+void
+arguments_show(struct span schema, struct span name, struct buf *out)
+{
+	struct span field = member_schema(schema, name), key, one;
+	struct span list = json_get(field, "enum");
+	struct span required = json_get(schema, "required");
+	/* raw, with its quotes */
+	bool must = json_kind(required) == '[' &&
+	    is_listed(required, (struct span){ name.p - 1, name.n + 2 });
+	size_t at = 0, start;
+
+	buf_addf(out, "%s%.*s%s=", must ? "" : "[", (int)name.n, name.p,
+	    is_type(field, "array") || is_type(field, "object") ? ":" : "");
+	start = out->n;
+	while (json_kind(list) == '[' && json_next(list, &at, &key, &one)) {
+		buf_adds(out, out->n > start ? "|" : "");
+		if (json_string(one, out) != 0)
+			buf_addspan(out, one);
+	}
+	if (out->n == start)
+		buf_addspan(out, type_of(field));
+	buf_adds(out, must ? "" : "]");
+}
+
 static int
 check_member(struct span name, struct span value, struct span schema,
     char **why)
 {
 	struct span field = member_schema(schema, name);
-	struct span type = json_get(field, "type");
-	struct span list = json_get(field, "enum");
+	struct span list = json_get(field, "enum"), type = type_of(field);
 	struct buf names;
 
 	if (field.p == NULL) {
@@ -273,13 +334,13 @@ check_member(struct span name, struct span value, struct span schema,
 		buf_free(&names);
 		return -1;
 	}
-	if (type.p != NULL && !fits_type(value, field)) {
-		*why = xasprintf("%.*s has to be of type %.*s, and %.*s%s is "
-				 "not; write %.*s=TEXT or %.*s:=JSON",
-		    (int)name.n, name.p, (int)type.n, type.p,
-		    value.n > SHOWN ? SHOWN : (int)value.n, value.p,
-		    value.n > SHOWN ? "..." : "", (int)name.n, name.p,
-		    (int)name.n, name.p);
+	if (json_get(field, "type").p != NULL && !fits_type(value, field)) {
+		*why = xasprintf("%.*s must be a%s %.*s, and %.*s%s is not "
+				 "one%s",
+		    (int)name.n, name.p, strchr("aio", *type.p) ? "n" : "",
+		    (int)type.n, type.p, value.n > SHOWN ? SHOWN : (int)value.n,
+		    value.p, value.n > SHOWN ? "..." : "",
+		    strchr("ao", *type.p) != NULL ? "; write NAME:=JSON" : "");
 		return -1;
 	}
 	if (json_kind(list) == '[' && !is_listed(list, value)) {
@@ -294,23 +355,23 @@ static int
 check_required(struct span arguments, struct span schema, char **why)
 {
 	struct span list = json_get(schema, "required"), key, one;
-	struct buf name;
+	struct buf name, missing;
 	size_t at = 0;
-	int rc = 0;
 
 	buf_init(&name, 0);
-	while (rc == 0 && json_kind(list) == '[' &&
-	    json_next(list, &at, &key, &one)) {
+	buf_init(&missing, 0);
+	while (json_kind(list) == '[' && json_next(list, &at, &key, &one)) {
 		buf_reset(&name);
 		if (json_string(one, &name) != 0 ||
 		    json_get(arguments, buf_str(&name)).p != NULL)
 			continue;
-		*why = xasprintf("the argument \"%s\" is missing",
-		    buf_str(&name));
-		rc = -1;
+		buf_addf(&missing, " \"%s\"", buf_str(&name));
 	}
+	if (missing.n > 0)
+		*why = xasprintf("missing arguments:%s", buf_str(&missing));
 	buf_free(&name);
-	return rc;
+	buf_free(&missing);
+	return *why == NULL ? 0 : -1;
 }
 
 int

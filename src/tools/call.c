@@ -15,10 +15,8 @@
 
 /* --- the result --- */
 
-/* Prints a text for a terminal: its line ends stay, other control characters
- * are made visible. */
-static void
-print_text(struct span text)
+void
+command_print_text(struct span text)
 {
 	struct buf line;
 	size_t n;
@@ -48,7 +46,7 @@ print_content(struct span part)
 	buf_init(&shown, 0);
 	if (json_string_is(type, "text") &&
 	    json_string(json_get(part, "text"), &text) == 0) {
-		print_text(buf_span(&text));
+		command_print_text(buf_span(&text));
 	} else {
 		json_string(type, &text);
 		codec_visible(&shown, buf_span(&text), 60);
@@ -76,14 +74,13 @@ print_result(struct span result)
 		n++;
 	}
 	if (n == 0 && data.n > 0)
-		print_text(data);
+		command_print_text(data);
 }
 
 /* --- the call --- */
 
-/* Says which tools there are. */
-static void
-explain_unknown(const struct options *o, struct span tools, char **why)
+void
+command_unknown_tool(const struct options *o, struct span tools, char **why)
 {
 	const char *name = o->operands.list[0];
 	bool hides = o->ignore_tools.n > 0 || o->only_tools.n > 0 ||
@@ -147,7 +144,7 @@ call(struct peer *p, const struct options *o, struct span text, char **why)
 	if (tool.p != NULL)
 		string_set(why, NULL); /* also if the list was cut behind it */
 	else if (rc == 0)
-		explain_unknown(o, buf_span(&tools), why);
+		command_unknown_tool(o, buf_span(&tools), why);
 	if (tool.p != NULL && make_params(o, tool, text, &params, why) == 0)
 		f = peer_ask(p, "tools/call", buf_span(&params), why);
 	if (f != NULL && f->kind == FRAME_ERROR)
@@ -157,8 +154,7 @@ call(struct peer *p, const struct options *o, struct span text, char **why)
 				 "it is no object");
 	else if (f != NULL) {
 		print_result(f->result);
-		status = span_is(json_get(f->result, "isError"), "true") ||
-		    fflush(stdout) == EOF;
+		status = span_is(json_get(f->result, "isError"), "true");
 	}
 	frame_unref(f);
 	buf_free(&tools);

@@ -340,8 +340,6 @@ report_close(struct report *r)
 		close_json(r);
 	else
 		close_text(r);
-	if (fflush(stdout) == EOF)
-		status = 1;
 	buf_free(&r->skipped);
 	buf_free(&r->steps);
 	buf_free(&r->data);

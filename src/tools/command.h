@@ -14,7 +14,8 @@
 /* Each returns the exit status, and sets *why, a message for users that the
  * caller owns, if it failed. */
 
-/* Lists the tools: readable on a terminal, else as one JSON object. */
+/* Lists the tools, or shows the one that o->operands name: readable on a
+ * terminal, else as one JSON object. */
 int command_tools(const struct options *o, char **why);
 /* Calls a tool: o->operands are its name and its arguments. Prints the result:
  * readable on a terminal, else as JSON. */
@@ -36,6 +37,13 @@ int command_status(const struct options *o, char **why);
 /* Writes a file for a bug report. */
 int command_report(const struct options *o, char **why);
 
+/* Prints a text for a terminal: its line ends stay, other control characters
+ * are made visible. */
+void command_print_text(struct span text);
+/* Says which tools there are when o->operands name one that there is not; *why
+ * is owned by the caller. */
+void command_unknown_tool(const struct options *o, struct span tools,
+    char **why);
 /* Appends how long the token is good, as "good until DATE, can be renewed". */
 void command_token_text(struct buf *out, const struct record *r);
 /* Appends the user whom the token names; nothing if it names none. */
@@ -55,11 +63,15 @@ void command_running(struct buf *out, const char *server, bool json);
 
 /* Appends the JSON object that the words stand for: key=value is a string, or
  * what the schema wants (a number, true or false) if the value is one;
- * key:=json is any JSON; a single "-" is a whole object, which text is. schema
- * may be absent. Returns 0, or -1 with *why, a message for users that the
+ * key:=json is any JSON; a single "-" is a whole object, which text is; a single
+ * object is itself, and another single word the value of a tool's only argument.
+ * schema may be absent. Returns 0, or -1 with *why, a message for users that the
  * caller owns. */
 int arguments_read(char *const *words, size_t n, struct span text,
     struct span schema, struct buf *out, char **why);
+/* Appends an argument (by its raw name) for people: NAME=TYPE, or a|b for the
+ * type; in brackets if it may be left out. It may have control characters. */
+void arguments_show(struct span schema, struct span name, struct buf *out);
 /* Checks required members, their types, enums, and unknown names; no more.
  * Returns 0, or -1 with *why as above. */
 int arguments_check(struct span arguments, struct span schema, char **why);

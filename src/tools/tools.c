@@ -53,6 +53,39 @@ print_tool(struct span tool, size_t column)
 	buf_free(&shown);
 }
 
+/* Prints the arguments of a tool: as many as fit on a line, or the whole tool. */
+static void
+print_arguments(struct span tool, bool whole)
+{
+	struct span schema = json_get(tool, "inputSchema"), key, field, preset;
+	struct span fields = json_get(schema, "properties");
+	struct buf text, line;
+	size_t at = 0;
+
+	buf_init(&text, 0);
+	buf_init(&line, 0);
+	if (whole)
+		json_string(json_get(tool, "description"), &text);
+	while (json_kind(fields) == '{' &&
+	    json_next(fields, &at, &key, &field)) {
+		buf_adds(&text, whole ? "\n  " : " ");
+		arguments_show(schema, key, &text);
+		if (!whole)
+			continue;
+		preset = json_get(field, "default");
+		buf_addf(&text, preset.n > 0 ? " (%.*s)  " : "%.*s  ",
+		    (int)preset.n, preset.p);
+		json_string(json_get(field, "description"), &text);
+	}
+	codec_visible(&line, buf_span(&text), LINE_COLUMNS - 7);
+	if (whole)
+		command_print_text(buf_span(&text));
+	else if (line.n > 0)
+		printf("   %s\n", buf_str(&line));
+	buf_free(&text);
+	buf_free(&line);
+}
+
 static size_t
 widest_name(struct span tools)
 {
@@ -73,32 +106,41 @@ print_tools(struct span tools)
 	struct span key, tool;
 	size_t at = 0, column = widest_name(tools) + 1;
 
-	while (json_next(tools, &at, &key, &tool))
+	while (json_next(tools, &at, &key, &tool)) {
 		print_tool(tool, column);
+		print_arguments(tool, false);
+	}
 }
 
 int
 command_tools(const struct options *o, char **why)
 {
 	int status = proxy_check(o, why), rc;
+	bool one = o->operands.n > 0;
+	struct span shown;
 	struct buf list;
 	struct peer *p;
 
 	if (status != 0)
 		return status;
-	status = 1;
 	if ((p = peer_start(o, why)) == NULL)
 		return 1;
 	buf_init(&list, 0);
 	rc = list_tools(p, &list, why);
-	if (rc == 0 || list.n > strlen("[]")) {
-		if (isatty(STDOUT_FILENO))
-			print_tools(buf_span(&list));
-		else
-			printf("{\"tools\":%s}\n", buf_str(&list));
-		status = fflush(stdout) == EOF || rc != 0;
-	}
+	shown = one ? list_find(buf_span(&list), *o->operands.list) :
+		      buf_span(&list);
+	if (rc == 0 && shown.p == NULL)
+		command_unknown_tool(o, buf_span(&list), why);
+	else if (shown.p == NULL || (rc != 0 && shown.n == strlen("[]")))
+		;
+	else if (!isatty(STDOUT_FILENO))
+		printf(one ? "%.*s\n" : "{\"tools\":%.*s}\n", (int)shown.n,
+		    shown.p);
+	else if (one)
+		print_arguments(shown, true);
+	else
+		print_tools(shown);
 	buf_free(&list);
 	peer_end(p);
-	return status;
+	return rc != 0 || shown.p == NULL;
 }

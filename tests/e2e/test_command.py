@@ -1,6 +1,9 @@
 """The commands that use a server: tools and call."""
 
 import json
+import socket
+import subprocess
+import threading
 
 import support
 
@@ -40,9 +43,80 @@ class Commands(support.Case):
         status, out = self.terminal("tools", self.server().url)
         self.assertEqual(status, 0, out)
         self.assertRegex(out, r"(?m)^add +Adds two numbers\.$")
+        self.assertRegex(out, r"(?m)^ +a=number b=number \[how=fast\|slow\]$")
         self.assertRegex(out, r"(?m)^any$")
         self.assertNotIn("\x1b", out)
         self.assertNotIn("second line", out)
+
+    def test_one_tool(self):
+        s = self.server()
+        tool = json.loads(json.dumps(TOOLS[0]))
+        tool["description"] = "Adds two numbers.\nSlowly."
+        tool["inputSchema"]["properties"]["how"].update(
+            default="fast", description="how \x1bfast")
+        s.methods["tools/list"] = lambda rx, tx: tx.result({"tools": [tool]})
+        status, out = self.terminal("tools", s.url, "add")
+        self.assertEqual(status, 0, out)
+        self.assertEqual(out.splitlines(), [
+            "Adds two numbers.", "Slowly.", "  a=number  ", "  b=number  ",
+            '  [how=fast|slow] ("fast")  how \\x1bfast'])
+        status, out, err = self.once(["tools", s.url, "add"])
+        self.assertEqual((status, json.loads(out)), (0, tool))
+        status, out, err = self.once(["tools", s.url, "sub"])
+        self.assertEqual((status, out), (1, b""))
+        self.assertIn('no tool "sub"; it has: add', err)
+
+    def test_filters_that_match_nothing(self):
+        """A script and a host are told, and the list is none the less."""
+        s = self.server()
+        for option, words in ((["--only-tool", "add,any"], "--only-tool"),
+                              (["--ignore-tool", "nosuch"], "--ignore-tool")):
+            status, out, err = self.once(["tools", s.url] + option)
+            self.assertEqual(status, 0)
+            self.assertIn('matches %s "%s"' % (words, option[1]), err)
+            p = self.splice(s, *option)
+            p.hello()
+            p.ask("tools/list")
+            self.assertEqual(p.count_messages("notifications/message"), 1)
+            p.finish()
+
+    def test_http_to_an_https_port(self):
+        """It answers with TLS's alert, or cuts: nothing is tried again."""
+        for answer in (b"\x15\x03\x01\x00\x02\x02\x46", b""):
+            def alert(sock, answer=answer):
+                while True:
+                    try:
+                        c = sock.accept()[0]
+                    except OSError:
+                        return
+                    c.recv(65536)
+                    c.sendall(answer)
+                    c.close()
+            with self.subTest(answer), socket.create_server(
+                    ("127.0.0.1", 0)) as sock:
+                threading.Thread(target=alert, args=(sock,),
+                                 daemon=True).start()
+                url = "http://127.0.0.1:%d/mcp" % sock.getsockname()[1]
+                status, out, err = self.once(["tools", url])
+                self.assertEqual((status, out), (1, b""))
+                self.assertIn("write https:// in the URL", err)
+                self.assertNotIn("sent again", err)
+
+    def test_full_disk(self):
+        """Each command says that its output is lost."""
+        url = self.server().url
+        for args in (["tools", url], ["tools", url, "add"], ["check", url],
+                     ["call", url, "any"], ["check", "--json", url],
+                     ["status"], ["status", url], ["logout", url],
+                     ["help"], ["help", "call"], ["help", "all"],
+                     ["version"], [url, "--show-config"], ["wrap", "--list"]):
+            with self.subTest(args), open("/dev/full", "w") as full:
+                r = subprocess.run([support.PROGRAM] + args, stdout=full,
+                                   stdin=subprocess.DEVNULL, text=True,
+                                   stderr=subprocess.PIPE,
+                                   env=self.environment(None))
+                self.assertEqual(r.returncode, 1, r.stderr)
+                self.assertIn("stdout cannot be written", r.stderr)
 
     def test_call(self):
         s = self.server()
@@ -63,12 +137,13 @@ class Commands(support.Case):
     def test_wrong_arguments(self):
         s = self.server()
         for args, words in (
-                (["add", "a=1"], 'the argument "b" is missing'),
+                (["add", "a=1"], 'missing arguments: "b"'),
                 (["add", "a=1", "b=x"],
-                 'b has to be of type "number", and "x" is not'),
+                 'b must be a number, and "x" is not one'),
+                (["add"], 'missing arguments: "a" "b"'),
                 (["add", "a=1", "b=2", "how=so"], "how has to be one of"),
                 (["add", "a=1", "b=2", "c=3"], 'no argument "c"; it has: a, b'),
-                (["add", "a"], "is no argument"),
+                (["add", "a"], "is not an argument"),
                 (["add", "a:=x", "b=1"], "this is not JSON"),
                 (["add", "-"], "no JSON object"),
                 (["sub"], 'no tool "sub"; it has: add, any'),

@@ -12,6 +12,8 @@
 	"\"a\":{\"type\":\"array\"},\"z\":{\"type\":[\"string\",\"null\"]},"   \
 	"\"e\":{\"enum\":[\"x\",\"\\u0079\",2]},\"any\":{}}}"
 
+#define ONE(type) "{\"properties\":{\"m\":{\"type\":\"" type "\"}}}"
+
 static const struct {
 	const char *words; /* separated by | */
 	const char *text;  /* stdin */
@@ -43,44 +45,54 @@ static const struct {
 	    "{\"a\":\"1\"}" },
 	/* refused */
 	{ "x", "", "",
-	    "\"x\" is no argument: write key=value, key:=JSON, or \"-\" for "
-	    "an object from stdin" },
+	    "\"x\" is not an argument: write key=value, key:=JSON, or all as "
+	    "a JSON object" },
 	{ "=1", "", "",
-	    "\"=1\" is no argument: write key=value, key:=JSON, or \"-\" for "
-	    "an object from stdin" },
+	    "\"=1\" is not an argument: write key=value, key:=JSON, or all as "
+	    "a JSON object" },
 	{ ":=1", "", "",
-	    "\":=1\" is no argument: write key=value, key:=JSON, or \"-\" for "
-	    "an object from stdin" },
+	    "\":=1\" is not an argument: write key=value, key:=JSON, or all as "
+	    "a JSON object" },
 	{ "a=1|-", "{}", "",
-	    "\"-\" is no argument: write key=value, key:=JSON, or \"-\" for "
-	    "an object from stdin" },
+	    "\"-\" is not an argument: write key=value, key:=JSON, or all as "
+	    "a JSON object" },
 	{ "a:=b", "", "", "a: this is not JSON; for a text write a=..." },
 	{ "a=1|b=2|a:=3", "", "", "a is given twice" },
-	{ "-", "", "", "stdin has no JSON object with the arguments" },
-	{ "-", "[1]", "", "stdin has no JSON object with the arguments" },
-	{ "-", "{} {}", "", "stdin has no JSON object with the arguments" },
-	{ "", "", SCHEMA, "the argument \"n\" is missing" },
-	{ "n=x", "", SCHEMA,
-	    "n has to be of type \"number\", and \"x\" is not; write n=TEXT "
-	    "or n:=JSON" },
-	{ "n=-", "", SCHEMA,
-	    "n has to be of type \"number\", and \"-\" is not; write n=TEXT "
-	    "or n:=JSON" },
-	{ "n=1|i=1.5", "", SCHEMA,
-	    "i has to be of type \"integer\", and 1.5 is not; write "
-	    "i=TEXT or i:=JSON" },
+	{ "-", "", "", "there is no JSON object with the arguments" },
+	{ "-", "[1]", "", "there is no JSON object with the arguments" },
+	{ "-", "{} {}", "", "there is no JSON object with the arguments" },
+	{ "", "", SCHEMA, "missing arguments: \"n\"" },
+	{ "n=x", "", SCHEMA, "n must be a number, and \"x\" is not one" },
+	{ "n=-", "", SCHEMA, "n must be a number, and \"-\" is not one" },
+	{ "n=1|i=1.5", "", SCHEMA, "i must be an integer, and 1.5 is not one" },
 	{ "n=1|b=yes", "", SCHEMA,
-	    "b has to be of type \"boolean\", and \"yes\" is not; write "
-	    "b=TEXT or b:=JSON" },
-	{ "n=1|s:=1", "", SCHEMA,
-	    "s has to be of type \"string\", and 1 is not; write "
-	    "s=TEXT or s:=JSON" },
+	    "b must be a boolean, and \"yes\" is not one" },
+	{ "n=1|s:=1", "", SCHEMA, "s must be a string, and 1 is not one" },
 	{ "n=1|o={}", "", SCHEMA,
-	    "o has to be of type \"object\", and \"{}\" is not; write "
-	    "o=TEXT or o:=JSON" },
-	{ "n=1|z:=1", "", SCHEMA,
-	    "z has to be of type [\"string\",\"null\"], and 1 is not; write "
-	    "z=TEXT or z:=JSON" },
+	    "o must be an object, and \"{}\" is not one; write "
+	    "NAME:=JSON" },
+	{ "n=1|z:=1", "", SCHEMA, "z must be a string, and 1 is not one" },
+	/* an object as it is, and a value without its name */
+	{ " {\"n\":1,\n\"s\":\"a=b\"} ", "", SCHEMA,
+	    "{\"n\":1, \"s\":\"a=b\"}" },
+	{ "{\"n\":1", "", SCHEMA,
+	    "there is no JSON object with the arguments" },
+	{ "{}", "", SCHEMA, "missing arguments: \"n\"" },
+	{ "hi you", "", ONE("string"), "{\"m\":\"hi you\"}" },
+	{ "12", "", ONE("string"), "{\"m\":\"12\"}" },
+	{ "12", "", ONE("number"), "{\"m\":12}" },
+	{ "x", "", ONE("number"), "m must be a number, and \"x\" is not one" },
+	{ "https://h/?a=b", "", ONE("string"), "{\"m\":\"https://h/?a=b\"}" },
+	{ "m=hi", "", ONE("string"), "{\"m\":\"hi\"}" },
+	{ "mesage=hi", "", ONE("string"),
+	    "the tool has no argument \"mesage\"; it has: m" },
+	{ "hi", "", SCHEMA,
+	    "\"hi\" is not an argument: write key=value, key:=JSON, or all as "
+	    "a JSON object" },
+	{ "c=1", "",
+	    "{\"required\":[\"a\",\"b\",\"c\"],\"properties\":{\"a\":{},"
+	    "\"b\":{},\"c\":{}}}",
+	    "missing arguments: \"a\" \"b\"" },
 	{ "n=1|e=z", "", SCHEMA, "e has to be one of [\"x\",\"\\u0079\",2]" },
 	{ "n=1|m=1", "", SCHEMA,
 	    "the tool has no argument \"m\"; it has: n, i, b, s, o, a, z, e, "
