@@ -51,9 +51,11 @@ option_argv_unknown(const char *prefix, const char *dashes, struct span name)
 static void
 add(struct argv_state *st, const struct option_row *row, char *value, bool off)
 {
+	bool keeps_blanks = row->kind == OPTION_LIST ||
+	    row->kind == OPTION_HEADER || (row->flags & OPTION_SECRET) != 0;
 	/* a script may have the line ends of Windows */
 	struct span text = span_trim(span_of(value != NULL ? value : ""),
-	    row->kind == OPTION_LIST ? "\r\n" : " \t\r\n");
+	    keeps_blanks ? "\r\n" : " \t\r\n");
 	struct option_setting *s;
 	struct span secret;
 
