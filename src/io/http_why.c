@@ -435,14 +435,17 @@ add_proxy(struct buf *out, const struct http_failure *f, bool setting)
 static void
 add_missing(struct buf *out, const struct http_failure *f)
 {
+	size_t name;
 	char **v;
 	int n = 0;
 
-	for (v = f->missing; v != NULL && *v != NULL; v++)
-		if (strchr(*v, '=')[1] != '\0')
+	for (v = f->missing; v != NULL && *v != NULL; v++) {
+		name = strcspn(*v, "=");
+		if (strlen(*v) > name + 1)
 			buf_addf(out, "%s%.*s",
-			    n++ == 0 ? "; your host has " : ", ",
-			    (int)strcspn(*v, "="), *v);
+			    n++ == 0 ? "; your host has " : ", ", (int)name,
+			    *v);
+	}
 	if (n > 0)
 		buf_addf(out,
 		    " set and does not pass %s on; put %s into "

@@ -610,6 +610,7 @@ check_value(const struct option_setting *s, const char *value, char **why)
 
 	/* in a command, JSON or a password it may be meant */
 	if (wrong == NULL && s->row->kind == OPTION_STRING &&
+	    s->row->arg != NULL &&
 	    (s->row->flags & (OPTION_SECRET | OPTION_HIDDEN)) == 0 &&
 	    strstr(s->row->arg, "CMD") == NULL && strstr(value, "${") != NULL)
 		wrong = xasprintf(" %s", mistype_value(value));

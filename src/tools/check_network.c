@@ -345,7 +345,7 @@ fail_tls(struct check *c, const struct probe *p, const char *why)
 static int
 fingerprint(struct buf *out, const char *pem)
 {
-	char hex[PROFILE_HEX_BYTES];
+	char hex[PROFILE_HEX_BYTES] = "";
 	struct buf text, der;
 	struct span all;
 	size_t i;

@@ -21,7 +21,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/mcpsplice-analysis.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 cd "$top/src"
-flags="-I. -I$build -DSYSCONFDIR=\"/etc\" $(pkg-config --cflags libcurl libevent_extra json-c \
+flags="-I. -I$build -I$build/src -DSYSCONFDIR=\"/etc\" $(pkg-config --cflags libcurl libevent_extra json-c \
     libcrypto)"
 
 # What a tool says depends on these, and on what the file includes.
@@ -73,7 +73,7 @@ each clang-tidy 'clang-tidy --quiet "$file" -- $FLAGS'
 each gcc 'gcc -O1 -fanalyzer $FLAGS -c -o /dev/null "$file"'
 each cppcheck 'cppcheck -q --template=gcc --std=c11 --library=posix \
     --enable=warning,performance,portability --suppress=readdirCalled \
-    --suppress=unknownMacro -D"UINT64_C(n)=n##ULL" -I. -I"$BUILD" "$file"'
+    --suppress=unknownMacro -D"UINT64_C(n)=n##ULL" -I. -I"$BUILD" -I"$BUILD/src" "$file"'
 
 # TOOL FILE CHECK: the line of the source, which needs no other mark.
 for tool in clang-tidy cppcheck gcc; do

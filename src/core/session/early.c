@@ -218,7 +218,11 @@ session_begin_start(struct session *s)
 	buf_free(&s->start.tools);
 	s->start.tool = NULL;
 	s->start.asked = false;
-	s->start.began_at = s->now;
+	/* A host gives both together as much time as one. */
+	if (!s->start.of_probe || s->start.probed ||
+	    s->now - s->start.began_at >= BOUND_START_MS)
+		s->start.began_at = s->now;
+	s->start.of_probe = s->start.probed;
 	session_mind_start(s);
 	if (s->config.cached_start && s->config.start != START_WAIT &&
 	    s->config.start != START_ONCE)

@@ -420,6 +420,7 @@ struct early_start {
 	int64_t began_at;  /* when the client sent initialize */
 	bool probed;       /* the latest message came from a client that
 			    * probes */
+	bool of_probe;     /* began_at is that of a probe */
 	unsigned tries;    /* failed renewals since the start */
 	bool asked;        /* the client was answered at this time because of
 			    * --start, and there is no fault yet */
