@@ -299,7 +299,8 @@ read_items(struct entry *e)
 	return true;
 }
 
-/* Reads the names in its environment. One that is not understood may be any. */
+/* Reads the names in its environment. One that is not understood may be any, and
+ * an environment that is no object, like the list of Docker, has some. */
 static void
 read_env(const struct entry *e, struct wrap_start *s)
 {
@@ -310,6 +311,10 @@ read_env(const struct entry *e, struct wrap_start *s)
 
 	for (i = 0; i < sizeof names / sizeof names[0]; i++) {
 		env = json_get(e->object, names[i]);
+		if (env.p != NULL && strchr("{n", json_kind(env)) == NULL) {
+			strings_add(&s->env, xstrdup("MCPSPLICE_"));
+			continue;
+		}
 		for (at = 0; json_next(env, &at, &key, &value);) {
 			name = wrap_string((struct span){
 			    key.p - 1, key.n + 2 });

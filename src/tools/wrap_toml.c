@@ -517,7 +517,8 @@ put_entry(struct buf *out, const struct server *s, struct strings *names)
 {
 	const struct part *m;
 	struct buf headers, env;
-	bool ok = true;
+	struct span name;
+	bool ok = true, has_env = false;
 
 	buf_init(&headers, 0);
 	buf_init(&env, 0);
@@ -529,8 +530,11 @@ put_entry(struct buf *out, const struct server *s, struct strings *names)
 			ok = put_header(&headers, m, names) && ok;
 		} else if (span_is(m->name, "env") ||
 		    span_find(m->name, "\\") != NULL) {
-			put_name(&env,
-			    span_is(m->name, "env") ? m->sub : m->name);
+			has_env = true;
+			name = span_is(m->name, "env") ? m->sub : m->name;
+			if (name.n == 0 && m->at.value.p == NULL)
+				continue; /* the name of a table */
+			put_name(&env, name.n > 0 ? name : span_of("\\"));
 			buf_adds(&env, "\"\"");
 		} else if (wrap_among(members, m->name)) {
 			put_name(out, m->name);
@@ -545,7 +549,7 @@ put_entry(struct buf *out, const struct server *s, struct strings *names)
 	}
 	put_name(out, span_of("headers"));
 	buf_addf(out, "{%s}", buf_str(&headers));
-	if (env.n > 0) {
+	if (has_env) {
 		put_name(out, span_of("env"));
 		buf_addf(out, "{%s}", buf_str(&env));
 	}

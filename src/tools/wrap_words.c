@@ -469,9 +469,9 @@ wrap_start_check(struct wrap_start *s, bool windows)
 		ours = ours || strncmp(s->env.list[i], "MCPSPLICE_", 10) == 0 ||
 		    strncmp(s->env.list[i], "MCP_HEADER_", 11) == 0;
 	if (ours)
-		why = xstrdup("its environment has a variable MCPSPLICE_... or "
-			      "MCP_HEADER_..., which would act on mcpsplice "
-			      "only");
+		why = xstrdup("its environment is not understood, or has a "
+			      "variable MCPSPLICE_... or MCP_HEADER_..., "
+			      "which would act on mcpsplice only");
 	else if (wslenv.n > BOUND_COOKIES_BYTES)
 		why = xstrdup("it has more variables than WSLENV can name");
 	else

@@ -319,6 +319,17 @@ static const struct {
 	    "[unknown option --metadata" },
 	{ "{'command':'sh','args':['-c','uvx mcp-proxy-for-aws https://a/']}",
 	    "[not understood" },
+	/* an environment that is no object */
+	{ "{'command':'npx','args':['mcp-remote','https://a/x'],"
+	  "'env':['A=1']}",
+	    "[its environment is not understood" },
+	{ "{'command':'npx','args':['mcp-remote','https://a/x'],'env':'A=1'}",
+	    "[its environment is not understood" },
+	{ "{'url':'https://a/x','env':['A=1']}", "[its env" },
+	{ "{'url':'https://a/x','environment':7}", "[its env" },
+	{ "{'command':'docker','env':['A=1'],'environment':[[{}]]}", "=" },
+	{ "{'command':'npx','args':['mcp-remote','https://a/x'],'env':null}",
+	    "{'command':'/m','args':['https://a/x'],'env':null}" },
 	/* a whole command line in the command */
 	{ "{'command':'npx -y mcp-remote https://a/x?k=SECRET','env':{}}",
 	    "{'command':'/m', 'args':['https://a/x?k=SECRET'],'env':{}}" },
@@ -800,6 +811,9 @@ static const struct {
 		 "\"--bearer-env\", \"API_ACCESS_TOKEN\"]\n"
 		 "env = { API_ACCESS_TOKEN = 't' }\n" },
 	{ HEAD URL "env.MCPSPLICE_TRACE = 'f'\n", "[MCPSPLICE_" },
+	{ HEAD "command = 'npx'\nargs = ['mcp-remote', 'https://a/x']\n"
+	       "env = ['A=1']\n",
+	    "[its environment is not understood" },
 	{ HEAD URL "env = { A = 'b', 'MCPSPLICE_TRACE' = 'f' }\n",
 	    "[MCPSPLICE_" },
 	{ HEAD URL "[mcp_servers.a.\"env\"]\n\"\\u004dCPSPLICE_A\" = 'f'\n",
