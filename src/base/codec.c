@@ -214,29 +214,33 @@ show(char word[16], const char *p, size_t len, bool hide)
 	return 4 * len;
 }
 
-/* Returns how many of the bytes at p are blanks with a line break among them. */
+/* Returns how many of the bytes at p are blanks; *breaks: a line break is among
+ * them. */
 static size_t
-break_length(const char *p, size_t n)
+blank_length(const char *p, size_t n, bool *breaks)
 {
 	size_t i;
-	bool breaks = false;
 
+	*breaks = false;
 	for (i = 0; i < n && strchr(" \t\r\n", p[i]) != NULL && p[i] != '\0';
 	     i++)
-		breaks = breaks || p[i] == '\r' || p[i] == '\n';
-	return breaks ? i : 0;
+		*breaks = *breaks || p[i] == '\r' || p[i] == '\n';
+	return i;
 }
 
 void
 codec_visible(struct buf *out, struct span in, size_t max)
 {
 	char word[16];
-	size_t i, len, n, used = 0;
-	bool hide;
+	size_t i, len, n, used = 0, seen = 0;
+	bool hide, breaks = false;
 
 	for (i = 0; i < in.n; i += len) {
-		len = break_length(in.p + i, in.n - i);
-		if (len > 0) {
+		if (i >= seen) { /* a run of blanks is read once */
+			len = blank_length(in.p + i, in.n - i, &breaks);
+			seen = i + len;
+		}
+		if (breaks) {
 			if (i > 0 && i + len < in.n && used < max) {
 				buf_addc(out, ' ');
 				used++;
