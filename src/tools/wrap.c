@@ -197,13 +197,13 @@ make_plan(const struct wrap *w, struct wrap_plan *p, const char *path,
 
 /* The new content has to be readable, and nothing may be left to do in it. */
 static int
-check_result(const struct wrap *w, const char *path, struct span text,
-    char **why)
+check_result(const struct wrap *w, const char *path, const struct wrap_plan *p,
+    struct span text, char **why)
 {
 	struct wrap_plan again = { 0 };
 	int rc = make_plan(w, &again, path, text, why);
 
-	if (rc == 0 && again.n_edits > 0) {
+	if (rc == 0 && (again.n_edits > 0 || again.twice > p->twice)) {
 		*why = xstrdup("it would not be right after the change; please "
 			       "change it by hand");
 		rc = -1;
@@ -247,7 +247,7 @@ change_file(struct wrap *w, struct wrap_plan *p, const struct user_file *f)
 
 	buf_init(&changed, 0);
 	wrap_plan_apply(p, text, &changed);
-	if (check_result(w, f->path, buf_span(&changed), &why) < 0) {
+	if (check_result(w, f->path, p, buf_span(&changed), &why) < 0) {
 		fail(w, f->path, why);
 	} else {
 		w->entries += p->n_places;

@@ -35,6 +35,7 @@ struct wrap_plan {
 	struct wrap_place *places;
 	size_t n_places;
 	size_t entries;       /* all that the file has */
+	size_t twice;         /* members of JSON that the same name follows */
 	struct strings notes; /* lines for the user */
 };
 
@@ -138,9 +139,9 @@ void wrap_start_url(struct wrap_start *s, const char *url, const char *self,
     bool windows);
 /* Adds a header, unless mcpsplice sends its own. What it holds may be a secret,
  * and other users can read arguments, so it goes into a variable, but for
- * in_words: the entry has variables, or the value is the name of one, which
- * hosts expect there. A value with another placeholder goes through a variable
- * of its own, where the host replaces it. */
+ * in_words: the value is the name of one, which hosts expect there. A value with
+ * another placeholder goes through a variable of its own, where the host
+ * replaces it. */
 void wrap_start_header(struct wrap_start *s, const char *name,
     const char *value, bool in_words);
 /* Returns why mcpsplice would refuse it, or would obey what only it obeys, owned

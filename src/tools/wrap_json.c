@@ -7,6 +7,7 @@
 
 #include "tools/wrap.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 #include "base/bounds.h"
@@ -143,6 +144,23 @@ member(struct span object, const char *name)
 		if (json_key_is(key, name))
 			found = (struct member){ key, value };
 	return found;
+}
+
+/* Returns how many of the members that are written come again. */
+static size_t
+twice(struct span object)
+{
+	static const char *const names[] = { "command", "args", "env",
+		"environment" };
+	struct span key, value, last;
+	size_t i, at, n = 0;
+
+	for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+		last = json_get(object, names[i]);
+		for (at = 0; json_next(object, &at, &key, &value);)
+			n += json_key_is(key, names[i]) && value.p != last.p;
+	}
+	return n;
 }
 
 /* --- what is written --- */
@@ -400,9 +418,7 @@ read_url(struct entry *e, struct span headers, struct wrap_start *s)
 			why = xstrdup("the value of a header is no text");
 		else
 			wrap_start_header(s, name, text,
-			    !p->yaml &&
-				(e->env.p != NULL ||
-				    strchr(text, '$') != NULL));
+			    !p->yaml && strchr(text, '$') != NULL);
 		free(name);
 		string_wipe(&text);
 	}
@@ -412,16 +428,45 @@ read_url(struct entry *e, struct span headers, struct wrap_start *s)
 /* Members that say what kind of server it is. */
 static const char kinds[] = "type transport transportType";
 
-/* Returns why the entry needs more than mcpsplice gets by its arguments, or
- * NULL. */
+/* Is it null, or has it nothing in it? */
+static bool
+is_nothing(struct span value)
+{
+	return json_kind(value) == 'n' ||
+	    (strchr("[{\"", json_kind(value)) != NULL &&
+		wrap_blank_skip(value, 1) + 1 == value.n);
+}
+
+/* Does the name speak of what a request has, of who is trusted, or of a command
+ * beside the URL? */
+static bool
+is_needed(struct span key)
+{
+	static const char *const parts[] = { "auth", "token", "key", "secret",
+		"header", "cert", "ssl", "tls", "verify", "insecure", "proxy",
+		"scope", "query", "param", "credential", "passw", "cookie",
+		"client", "audience", "account", "requestinit", "eventsource",
+		"command", "<<" };
+	char *name = xstrndup(key.p, key.n), *at;
+	bool needed = strchr(name, '\\') != NULL; /* it may be any */
+	size_t i;
+
+	for (at = name; *at != '\0'; at++)
+		*at = (char)tolower((unsigned char)*at);
+	for (i = 0; i < sizeof parts / sizeof parts[0] && !needed; i++)
+		needed = strstr(name, parts[i]) != NULL;
+	free(name);
+	return needed;
+}
+
+/* Returns why the entry needs more than mcpsplice gets by its arguments, or has
+ * what only a command would make use of, or NULL. */
 static char *
 more_than_a_url(const struct entry *e)
 {
-	static const char others[] =
-	    "oauth auth headersHelper authProviderType requestInit "
-	    "eventSourceInit bearerToken bearerTokenEnv auth_type "
-	    "authentication_token static_headers scopes oauth_resource "
-	    "api_key_env api_key_header api_key_format";
+	static const char carried[] = "headers bearer_token_env_var";
+	static const char dead[] = "args env environment envs envFile env_file "
+				   "env_keys cwd workingDirectory";
 	static const char http[] =
 	    "\"http\" \"sse\" \"remote\" \"streamableHttp\" "
 	    "\"streamable-http\" \"streamable_http\" \"streamablehttp\"";
@@ -429,7 +474,9 @@ more_than_a_url(const struct entry *e)
 	size_t at = 0;
 
 	while (json_next(e->self.value, &at, &key, &value)) {
-		if (wrap_among(others, key))
+		if (wrap_among(dead, key) ?
+			!is_nothing(value) :
+			!wrap_among(carried, key) && is_needed(key))
 			return xasprintf("its %.*s cannot be carried over",
 			    (int)key.n, key.p);
 		if (wrap_among(kinds, key) && !wrap_among(http, value))
@@ -441,7 +488,8 @@ more_than_a_url(const struct entry *e)
 	value = json_get(e->self.value, "requestOptions");
 	if (json_next(value, &at, &key, &headers) &&
 	    (!json_key_is(key, "headers") ||
-		json_next(value, &at, &key, &more)))
+		json_next(value, &at, &key, &more) ||
+		json_get(e->self.value, "headers").p != NULL))
 		return xstrdup("its requestOptions cannot be carried over");
 	if (headers.p == NULL)
 		headers = json_get(e->self.value, "headers");
@@ -470,7 +518,7 @@ url_entry(struct entry *e, struct wrap_start *s)
 	struct span headers = json_get(gone.value, "headers");
 	char *why = more_than_a_url(e);
 
-	if (gone.value.p == NULL) {
+	if (headers.p == NULL) {
 		gone = member(e->self.value, "headers");
 		headers = gone.value;
 	}
@@ -517,6 +565,7 @@ read_entry(struct file *f, struct span key, struct span value)
 	size_t urls = 0;
 
 	f->plan->entries++;
+	f->plan->twice += twice(value);
 	key = json_get(value, "name");
 	if (e.item && json_kind(key) == '"')
 		e.self.key = (struct span){ key.p + 1, key.n - 2 };
@@ -529,6 +578,8 @@ read_entry(struct file *f, struct span key, struct span value)
 		e.at = find_url(value, &urls);
 		e.has_url = urls == 1;
 		e.one_list = json_string_is(json_get(value, "type"), "remote");
+		if (!e.one_list) /* it is empty */
+			e.list = json_get(value, "args");
 	} else {
 		e.one_list = json_kind(e.at.value) == '[';
 		e.list = e.one_list ? e.at.value : json_get(e.object, "args");

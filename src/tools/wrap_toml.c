@@ -541,7 +541,7 @@ put_entry(struct buf *out, const struct server *s, struct strings *names)
 			ok = put_value(out, m->at.value) && ok;
 		} else {
 			put_name(out, m->name);
-			buf_adds(out, "\"\"");
+			buf_adds(out, "true");
 		}
 		if (ok && span_is(m->name, "bearer_token_env_var") &&
 		    m->at.value.p[0] != '[')

@@ -53,7 +53,7 @@ check_edits(const struct wrap_plan *p, struct span text)
 
 /* What became of the text is read again, and has nothing left to change. */
 static void
-check_again(wrap_fn *wrap, struct span text)
+check_again(wrap_fn *wrap, size_t again, struct span text)
 {
 	struct wrap_plan p = { .windows = windows };
 	char *why = NULL;
@@ -61,6 +61,7 @@ check_again(wrap_fn *wrap, struct span text)
 	ck_assert_msg(wrap(&p, text, SELF, &why) == 0, "%s: %.*s", why,
 	    (int)text.n, text.p);
 	ck_assert_msg(p.n_edits == 0, "not done: %.*s", (int)text.n, text.p);
+	ck_assert_msg(p.twice <= again, "twice: %.*s", (int)text.n, text.p);
 	wrap_plan_free(&p);
 }
 
@@ -79,7 +80,7 @@ wrapped(wrap_fn *wrap, struct span text)
 	} else {
 		wrap_plan_apply(&p, text, &out);
 		check_edits(&p, text);
-		check_again(wrap, buf_span(&out));
+		check_again(wrap, p.twice, buf_span(&out));
 		wrap_plan_diff(&p, "f", text, buf_span(&out), &diff);
 		if (p.notes.n > 0)
 			result = xasprintf("[%s]", p.notes.list[0]);
@@ -426,8 +427,11 @@ static const struct {
 	    "{'type':'local','command':['/m', 'https://a/x'], "
 	    "'environment':{'MCPSPLICE_HEADER': 'A: b'}}" },
 	{ "{'url':'https://a/x','headers':{'A':'b'},'env':{}}",
-	    "{'command':'/m', 'args':['https://a/x', '-H', 'A: b'],"
-	    "'env':{}}" },
+	    "{'command':'/m', 'args':['https://a/x'],"
+	    "'env':{'MCPSPLICE_HEADER': 'A: b'}}" },
+	{ "{'url':'https://a/x','headers':{'A':'b'},'env':null}",
+	    "{'command':'/m', 'args':['https://a/x'],"
+	    "'env':{'MCPSPLICE_HEADER': 'A: b'}}" },
 	/* what the host replaces goes through its own variables */
 	{ "{'headers':{'A':'$b'},'url':'https://a/x'}",
 	    "{'command':'/m', 'args':['https://a/x', '-H', 'A: ${MCP_HEADER_1}'],"
@@ -442,10 +446,10 @@ static const struct {
 	    " '-H', 'Authorization: ${MCP_HEADER_1}'], 'env':{'MCP_HEADER_1':"
 	    " 'Bearer ${input:t}'}}" },
 	{ "{'url':'https://a/x','headers':{'authorization':'Basic ${env:B}'},"
-	  "'env':{'C':'d'}}",
+	  "'env':{}}",
 	    "{'command':'/m', 'args':['https://a/x', '-H', 'authorization:"
 	    " ${MCP_HEADER_1}'],'env':{'MCP_HEADER_1':"
-	    " 'Basic ${env:B}', 'C':'d'}}" },
+	    " 'Basic ${env:B}'}}" },
 	{ "{'url':'https://a/x','headers':{'A':'${B:-c}'},'env':null}",
 	    "{'command':'/m', 'args':['https://a/x', '-H', 'A: ${MCP_HEADER_1}'],"
 	    "'env':{'MCP_HEADER_1': '${B:-c}'}}" },
@@ -504,6 +508,56 @@ static const struct {
 	{ "{'url':'https://a/x','headers':{'A':'b\\nC: d'}}", "[be sent" },
 	{ "{'url':'https://a/x','oauth':{}}", "[oauth" },
 	{ "{'url':'https://a/x','type':'ws'}", "[type" },
+	/* what only a command makes use of */
+	{ "{'url':'https://a/x','args':[ ],'env':{},'cwd':'','envFile':null}",
+	    "{'command':'/m','args':[ 'https://a/x' ],'env':{},'cwd':'',"
+	    "'envFile':null}" },
+	{ "{'args':null,'url':'https://a/x'}",
+	    "{'args':['https://a/x'],'command':'/m'}" },
+	{ "{'args':[ /**/ ],'url':'https://a/x'}",
+	    "{'args':[ 'https://a/x' ],'command':'/m'}" },
+	{ "{'args':[],'url':'https://a/x','type':'remote'}",
+	    "{'args':[],'command':['/m', 'https://a/x'],'type':'local'}" },
+	{ "{'url':'https://a/x','args':['https://b/','--trace','f']}",
+	    "[its args cannot" },
+	{ "{'args':['--trace'],'args':[],'url':'https://a/x'}", "[its args" },
+	{ "{'url':'https://a/x','args':'--trace'}", "[its args" },
+	{ "{'url':'https://a/x','command':{}}", "[its command" },
+	{ "{'url':'https://a/x','command':{'args':['x']}}", "[its command" },
+	{ "{'url':'https://a/x','env':{'LD_PRELOAD':'f'}}", "[its env" },
+	{ "{'type':'remote','url':'https://a/x','environment':{'A':'b'}}",
+	    "[its environment" },
+	{ "{'url':'https://a/x','envFile':'.env'}", "[its envFile" },
+	{ "{'url':'https://a/x','cwd':'/d'}", "[its cwd" },
+	/* what may be for the request, or its connection */
+	{ "{'url':'https://a/x','bearer_token':'t'}", "[its bearer_token " },
+	{ "{'url':'https://a/x','oauthClientId':'t'}", "[its oauthClientId" },
+	{ "{'url':'https://a/x','apiKey':'t'}", "[its apiKey" },
+	{ "{'url':'https://a/x','AUTHORIZATION':'t'}", "[its AUTHORIZATION" },
+	{ "{'url':'https://a/x','\\u0061uth':'t'}", "[uth cannot" },
+	{ "{'url':'https://a/x','\\u0065nv':{'LD_PRELOAD':'f'}}",
+	    "[nv cannot" },
+	{ "{'url':'https://a/x','http_headers':{}}", "[its http_headers" },
+	{ "{'url':'https://a/x','customHeaders':{}}", "[its customHeaders" },
+	{ "{'url':'https://a/x','ssl_verify':false}", "[its ssl_verify" },
+	{ "{'url':'https://a/x','insecureSkipVerify':true}", "[its insec" },
+	{ "{'url':'https://a/x','client_cert':'f'}", "[its client_cert" },
+	{ "{'url':'https://a/x','tls':{}}", "[its tls" },
+	{ "{'url':'https://a/x','proxy':'p'}", "[its proxy" },
+	{ "{'url':'https://a/x','query':{'k':'v'}}", "[its query" },
+	{ "{'url':'https://a/x','params':{'k':'v'}}", "[its params" },
+	{ "{'url':'https://a/x','requestOptions':{},'headers':{'A':'b'}}",
+	    "{'command':'/m', 'args':['https://a/x'], "
+	    "'env':{'MCPSPLICE_HEADER': 'A: b'},'requestOptions':{}}" },
+	{ "{'url':'https://a/x','requestOptions':{'headers':{'A':'b'}},"
+	  "'headers':{'C':'d'}}",
+	    "[its requestOptions" },
+	/* what is only for the host */
+	{ "{'url':'https://a/x','timeout':5,'trust':true,'enabled':true,"
+	  "'disabledTools':['a'],'autoApprove':[],'description':'d'}",
+	    "{'command':'/m', 'args':['https://a/x'],'timeout':5,"
+	    "'trust':true,'enabled':true,'disabledTools':['a'],"
+	    "'autoApprove':[],'description':'d'}" },
 	{ "{'url':'https://a/x','httpUrl':'https://a/x'}", "[several" },
 	{ "{'url':'${B}/x'}", "[URL" },
 	{ "{'url':'http://far.example/x'}", "[allow-http" },
@@ -563,8 +617,7 @@ static const struct {
 	    "{'command':'wsl.exe', 'args':['--exec', '/m', 'https://a/x', "
 	    "'-H', 'C: ${D}'], 'env':{'WSLENV': 'D'}}" },
 	{ "{'url':'https://a/x','headers':{'C':'${D}'},'env':{'D':'e'}}",
-	    "{'command':'wsl.exe', 'args':['--exec', '/m', 'https://a/x', "
-	    "'-H', 'C: ${D}'],'env':{'WSLENV': 'D', 'D':'e'}}" },
+	    "[its env cannot be carried over]" },
 };
 
 static void
@@ -793,34 +846,40 @@ static const struct {
 	    "env = { MCPSPLICE_HEADER = \"A: b\\nC: d\" }\nenv_vars = [\"T\", \"F\"]\n"
 	    "startup_timeout_sec = 9\n" },
 	{ HEAD URL "http_headers = { A = \"b\" }\nenv = { C = \"d\" }\n",
-	    HEAD "command = \"/m\"\nargs = [\"https://a/x\", \"-H\", "
-		 "\"A: b\"]\nenv = { C = \"d\" }\n" },
+	    "[its env cannot" },
 	{ HEAD URL "http_headers = { A = \"b\" }\n[mcp_servers.a.env]\nC = 1\n",
-	    HEAD "command = \"/m\"\nargs = [\"https://a/x\", \"-H\", "
-		 "\"A: b\"]\n[mcp_servers.a.env]\nC = 1\n" },
+	    "[its env cannot" },
+	{ HEAD URL "http_headers = { A = \"b\" }\n[mcp_servers.a.env]\n",
+	    "[one more variable in its environment" },
+	{ HEAD URL "env = {}\nbearer_token_env_var = \"T\"\ntimeout = 1\n",
+	    HEAD "command = \"/m\"\nargs = [\"https://a/x\", \"--bearer-env\", "
+		 "\"T\"]\nenv_vars = [\"T\"]\nenv = {}\ntimeout = 1\n" },
+	{ HEAD URL "args = ['--trace', 'f']\n", "[its args cannot" },
+	{ HEAD URL "args = []\n", "[in several places; by hand" },
+	{ HEAD URL "cwd = '/d'\n", "[its cwd cannot" },
+	{ HEAD URL "bearer_token = 't'\n", "[its bearer_token cannot" },
+	{ HEAD URL "[mcp_servers.a.tls]\nca = 'f'\n", "[its tls cannot" },
 	{ HEAD URL "bearer_token_env_var = \"T\"",
 	    HEAD "command = \"/m\"\nargs = [\"https://a/x\", \"--bearer-env\", "
 		 "\"T\"]\nenv_vars = [\"T\"]\n" },
 	/* an environment, however it is written */
 	{ HEAD URL "env.C = 'd'\nhttp_headers = { A = \"b\" }\n",
-	    HEAD "command = \"/m\"\nargs = [\"https://a/x\", \"-H\", "
-		 "\"A: b\"]\nenv.C = 'd'\n" },
+	    "[its env cannot" },
 	{ HEAD "command = 'mcp-proxy'\nargs = ['https://a/x']\n"
 	       "env = { API_ACCESS_TOKEN = 't' }\n",
 	    HEAD "command = \"/m\"\nargs = [\"https://a/x\", "
 		 "\"--bearer-env\", \"API_ACCESS_TOKEN\"]\n"
 		 "env = { API_ACCESS_TOKEN = 't' }\n" },
-	{ HEAD URL "env.MCPSPLICE_TRACE = 'f'\n", "[MCPSPLICE_" },
+	{ HEAD URL "env.MCPSPLICE_TRACE = 'f'\n", "[its env" },
 	{ HEAD "command = 'npx'\nargs = ['mcp-remote', 'https://a/x']\n"
 	       "env = ['A=1']\n",
 	    "[its environment is not understood" },
-	{ HEAD URL "env = { A = 'b', 'MCPSPLICE_TRACE' = 'f' }\n",
-	    "[MCPSPLICE_" },
+	{ HEAD URL "env = { A = 'b', 'MCPSPLICE_TRACE' = 'f' }\n", "[its env" },
 	{ HEAD URL "[mcp_servers.a.\"env\"]\n\"\\u004dCPSPLICE_A\" = 'f'\n",
-	    "[MCPSPLICE_" },
+	    "[its env" },
 	{ HEAD "command = 'npx'\nargs = ['mcp-remote', 'https://a/x']\n"
 	       "[mcp_servers.a.\"\\u0065nv\"]\nA = 'f'\n",
-	    "[MCPSPLICE_" },
+	    "[its env" },
 	/* other tables */
 	{ HEAD URL "[mcp_servers.a.http_headers] # h\nA = 'b'\n# c\n[d]\n",
 	    HEAD "command = \"/m\"\nargs = [\"https://a/x\"]\n"
@@ -964,7 +1023,7 @@ static const struct {
 		 "\"https://a/x\", \"--bearer-env\", \"T\"]\n"
 		 "env = { WSLENV = \"T\" }\nenv_vars = [\"T\"]\n" },
 	{ HEAD URL "bearer_token_env_var = \"T\"\nenv = { A = \"b\" }\n",
-	    "[WSLENV" },
+	    "[its env" },
 };
 
 START_TEST(table_on_windows)
@@ -1019,7 +1078,7 @@ START_TEST(run_by)
 	wrap_plan_apply(&p, span_of(before), &out);
 	ck_assert_msg(strstr(buf_str(&out), wanted) != NULL, "%s",
 	    buf_str(&out));
-	check_again(wrap_json, buf_span(&out));
+	check_again(wrap_json, 0, buf_span(&out));
 	wrap_by_hand(&hand, "c.yaml",
 	    span_of("mcpServers:\n  a:\n    url: https://a/x\n"), runs[_i].self,
 	    false);
@@ -1038,7 +1097,7 @@ END_TEST
 /* What is secret has CANARY in it, or is 4711; what has to be seen has SEEN. */
 static const char *const secrets[] = {
 	"{'mcpServers':{'e':{'url':'https://a/x?k=CANARY1','headers':"
-	"{'A':'Bearer CANARY2'},'env':{'X':'CANARY3'}}}}",
+	"{'A':'Bearer CANARY2'}}}}",
 	"{'mcpServers':{'e':{'command':'npx','args':['mcp-remote',"
 	"'https://a/x?CANARY4','--header','A: CANARY5','--header=B:"
 	"CANARY6','--static-oauth-client-info',"
@@ -1073,24 +1132,30 @@ static const char *const secrets[] = {
 	"{'mcpServers':{'e':{'url':'https://a/x','headers':{'A':'4711'}}}}",
 	"{'mcpServers':{'e':{'url':'https://a/x','headers':"
 	"{'A':'Bearer ${SEEN}','B':'CANARY${B}','C':'CANARY ${B}'}}}}",
-	"{'mcpServers':{'e':{'url':'https://a/x','env':{'A':4711,'B':"
+	"{'mcpServers':{'e':{'command':'npx','args':['mcp-remote',"
+	"'https://a/x'],'env':{'X':'CANARY3','A':4711,'B':"
 	"{'C':['CANARY',4711]}},'apiKey':'4711','disabled':false}}}",
 	/* members that are not known, and comments */
-	"{'mcpServers':{'e':{/* CANARY */'url':'https://a/x',// CANARY\n"
+	"{'mcpServers':{'e':{/* CANARY */'command':"
+	"'npx mcp-remote https://a/x',// CANARY\n"
 	"'a':{'url':'CANARY','b':[['CANARY'],{'type':'CANARY'}]},"
 	"'\\u0065nv':{'type':'CANARY'},'note':'CANARY','SEEN':[1,'CANARY'] }}}",
 	/* TOML */
-	HEAD "url = 'https://a/x?CANARY' # CANARY\nbearer_token = 'CANARY'\n"
+	HEAD "command = 'npx' # CANARY\nbearer_token = 'CANARY'\n"
+	     "args = ['mcp-remote', 'https://a/x?CANARY']\n"
 	     "bearer_token_env_var = 'SEEN'\n",
 	HEAD "url = \"https://a/x\"\nhttp_headers = { A = 'CANARY', 'B' = "
 	     "\"4711\" }\nenv_http_headers = { C = \"SEEN\" }\n",
-	HEAD "url = 'https://a/x'\nnote = \"\"\"\n[x]\nurl = 'CANARY'\"\"\"\n"
+	HEAD "command = 'npx'\nargs = ['mcp-remote', 'https://a/x']\n"
+	     "note = \"\"\"\n[x]\nurl = 'CANARY'\"\"\"\n"
 	     "b = '''\nCANARY'''\nenv.T = 'CANARY'\nenv = { A = 4711,\n"
 	     "B = [ 'CANARY', # CANARY\n \"CANARY\" ] }\nSEEN = 5\n",
-	"[mcp_servers.a.env]\nurl = 'CANARY'\n" HEAD "url = 'https://a/SEEN'\n",
+	"[mcp_servers.a.env]\nurl = 'CANARY'\n" HEAD
+	"command = 'npx'\nargs = ['mcp-remote', 'https://a/SEEN']\n",
 	"mcp_servers = { a = { url = 'https://a/SEEN?CANARY', note = "
 	"{ url = 'CANARY' } } }\nurl = 'CANARY'\n",
-	"url = 'CANARY'\nmcp_servers.a.url = 'https://a/SEEN'\n"
+	"url = 'CANARY'\nmcp_servers.a.command = 'npx'\n"
+	"mcp_servers.a.args = ['mcp-remote', 'https://a/SEEN']\n"
 	"mcp_servers.a.note = 'CANARY'\nmcp_servers.a.env.url = 'CANARY'\n",
 	"[mcp_servers]\na.url = 'https://a/SEEN'\na.http_headers.url = "
 	"'CANARY'\na.note.url = 'CANARY'\n",
@@ -1156,7 +1221,8 @@ static const struct {
 	const char *before, *each, *after;
 } large[] = {
 	{ wrap_json, "{'mcpServers':{", "'a%':{'url':'https://a/%'},", "}}" },
-	{ wrap_json, "{'mcpServers':{'e':{'url':'https://a/x','env':{",
+	{ wrap_json,
+	    "{'mcpServers':{'e':{'command':'npx mcp-remote https://a/x','env':{",
 	    "'A%':'value %',", "}}}}" },
 	{ wrap_json, "{'mcpServers':{'e':{'url':'https://a/x','headers':{",
 	    "'A%':'${B%}',", "}}}}" },
@@ -1175,6 +1241,8 @@ static const struct {
 	    "'A%':'${env:B%}',", "}}}}" },
 	{ wrap_toml, HEAD "url = 'https://a/x'\nhttp_headers = { ",
 	    "A% = 'value %', ", "}\n" },
+	{ wrap_json, "{'mcpServers':{'e':{'url':'https://a/x'", "      ",
+	    "}}}" },
 };
 
 static void
@@ -1433,9 +1501,7 @@ static const struct {
 	  "    url: \"https://a/x\"\n    transport: \"http\"\n"
 	  "    extra_headers: [CANARY]\n  v:\n    url: https://b/\n"
 	  "    auth_type: bearer_token\n    auth_value: CANARY\n",
-	    "line 7 has to be changed by hand, into:\n"
-	    "  w:\n    command: \"/m\"\n    args: [\"https://a/x\"]\n"
-	    "    transport: stdio\n    extra_headers: [\"(set)\"]\n"
+	    "\"w\" is left alone: its extra_headers cannot be carried over\n"
 	    "\"v\" is left alone: its auth_type cannot be carried over\n" },
 	/* what only looks like a server */
 	{ "mcpServers:\n  a:\n    description: |\n      url: https://no/\n\n"
@@ -1444,11 +1510,12 @@ static const struct {
 	    "  a:\n    description: \"(set)\"\n    command: \"/m\"\n"
 	    "    args: [\"https://a/x\"]\n" },
 	/* what is not understood */
-	{ "a: &d\n  t: 5\nmcpServers:\n  a: !x\n    <<: *d\n    b: \"c\n"
+	{ "a: &d\n  t: 5\nmcpServers:\n  z:\n    <<: *d\n    url: https://z/\n  a: !x\n    b: \"c\n"
 	  "      d: \"\n    e: f\n      g: url\n    url: https://a/x\n",
-	    "line 10 has to be changed by hand, into:\n"
-	    "  a:\n    \"<<\": \"(set)\"\n    b: \"(set)\"\n    e: \"(set)\"\n"
-	    "    command: \"/m\"\n    args: [\"https://a/x\"]\n" },
+	    "line 12 has to be changed by hand, into:\n"
+	    "  a:\n    b: \"(set)\"\n    e: \"(set)\"\n"
+	    "    command: \"/m\"\n    args: [\"https://a/x\"]\n"
+	    "\"z\" is left alone: its << cannot be carried over\n" },
 	{ "extensions:\n  a:\n    uri: https://a/x\n    envs: {}\n"
 	  "    headers: {A: CANARY}\n",
 	    "line 3 has to be changed by hand, into:\n"
@@ -1536,7 +1603,7 @@ check_damaged(wrap_fn *wrap, const char *text, int times)
 			wrap_plan_apply(&p, buf_span(&b), &out);
 			check_edits(&p, buf_span(&b));
 			if (p.n_edits > 0)
-				check_again(wrap, buf_span(&out));
+				check_again(wrap, p.twice, buf_span(&out));
 		}
 		free(why);
 		buf_free(&b);
