@@ -400,8 +400,8 @@ has_backup(const char *path)
 	return name != NULL;
 }
 
-/* Does the name of a host begin with this word, whatever the case of letters,
- * and the marks between them? */
+/* Does the name of a host begin with this word, or these, whatever the case of
+ * letters, and the marks between them? */
 static bool
 is_named(const char *name, const char *word)
 {
@@ -413,7 +413,7 @@ is_named(const char *name, const char *word)
 		    tolower((unsigned char)*word))
 			return false;
 	}
-	return true;
+	return strchr(" -", *name) != NULL; /* or at its end */
 }
 
 /* Takes the files of all hosts, or of those that this word names. Returns whether

@@ -158,7 +158,7 @@ is_package(const char *text, const char *name)
 	if (strncmp(text, "npm:", 4) == 0)
 		text += 4;
 	/* another package of npm has this last part */
-	if (text[0] == '@' && strcmp(name, "mcp-stdio") == 0)
+	if (text[0] == '@' || strstr(text, "/@") != NULL)
 		return false;
 	at = base_name(text);
 	if (strncmp(at, name, n) == 0 &&
@@ -472,11 +472,14 @@ wrap_start_check(struct wrap_start *s, bool windows)
 		why = xstrdup("its environment is not understood, or has a "
 			      "variable MCPSPLICE_... or MCP_HEADER_..., "
 			      "which would act on mcpsplice only");
+	else if (wslenv.n > 0 && sets(s, "WSLENV"))
+		why = xstrdup("it has a WSLENV, which would have to name more "
+			      "variables");
 	else if (wslenv.n > BOUND_COOKIES_BYTES)
 		why = xstrdup("it has more variables than WSLENV can name");
 	else
 		why = wrong_arguments(&argv);
-	if (wslenv.n > 0 && !sets(s, "WSLENV"))
+	if (wslenv.n > 0)
 		add_variable(s, "WSLENV", buf_take(&wslenv));
 	strings_free(&argv);
 	buf_free(&wslenv);
@@ -641,6 +644,28 @@ take_option(struct change *c)
 	return NULL;
 }
 
+/* Returns a variable of the entry that mcpsplice would obey, but the program does
+ * not, or NULL. Those of Python obey all but the first. */
+static const char *
+becomes_live(const struct change *c)
+{
+	static const char *const names[] = { "CURL_CA_BUNDLE", "SSL_CERT_FILE",
+		"SSL_CERT_DIR", "http_proxy", "https_proxy", "HTTPS_PROXY",
+		"all_proxy", "ALL_PROXY" };
+	bool node = wrap_among("mcp-remote supergateway",
+	    span_of(c->program->name));
+	size_t i, n = node ? sizeof names / sizeof names[0] : 1;
+
+	if (node &&
+	    string_index("--enable-proxy", (const char *const *)c->words->list,
+		c->words->n) < c->words->n)
+		n = 3;
+	for (i = 0; i < n; i++)
+		if (sets(c->s, names[i]))
+			return names[i];
+	return NULL;
+}
+
 /* Adds the new command line, in the place of the words from..r->at. */
 static char *
 replace(struct change *c, const struct reader *r, size_t from, const char *self,
@@ -653,6 +678,11 @@ replace(struct change *c, const struct reader *r, size_t from, const char *self,
 
 	if (p->lost != NULL && sets(c->s, p->lost))
 		return xasprintf("its environment has %s", p->lost);
+	word = becomes_live(c);
+	if (word != NULL)
+		return xasprintf("its environment has %s, which means nothing "
+				 "to %s",
+		    word, p->name);
 	for (i = 0; i < from; i++)
 		add(c->s, r->words->list[i]);
 	add_self(c->s, self, windows);

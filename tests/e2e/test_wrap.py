@@ -433,6 +433,9 @@ class Command(Base):
         self.assertIn("nonsuch: No such file",
                       self.wrap("nonsuch", status=1))
         self.wrap("curs/or", status=1)
+        for word in ("c", "curso", "clau", "mcp"):
+            self.assertIn(word + ": No such file",
+                          self.wrap(word, status=1))
 
     def test_places(self):
         for name in (".kiro/settings/mcp.json", ".config/crush/crush.json",

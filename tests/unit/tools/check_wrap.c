@@ -180,8 +180,37 @@ static const struct {
 	    "'command':'wsl.exe','env':{'WSLENV': 'B'}}" },
 	{ "{'command':'npx.cmd','args':['mcp-remote','https://a/x','--header',"
 	  "'A:${B}'],'env':{'WSLENV':'C'}}",
-	    "{'command':'wsl.exe','args':['--exec', '/m', 'https://a/x',"
-	    " '--header', 'A:${B}'],'env':{'WSLENV':'C'}}" },
+	    "[it has a WSLENV" },
+	{ "{'command':'npx.cmd','args':['mcp-remote','https://a/x'],"
+	  "'env':{'WSLENV':'C'}}",
+	    "{'command':'wsl.exe','args':['--exec', '/m', 'https://a/x'],"
+	    "'env':{'WSLENV':'C'}}" },
+	/* what mcpsplice would obey */
+	{ "{'command':'npx','args':['mcp-remote','https://a/x'],"
+	  "'env':{'HTTPS_PROXY':'p'}}",
+	    "[HTTPS_PROXY, which means nothing to mcp-remote" },
+	{ "{'command':'npx','args':['mcp-remote','https://a/x','--enable-proxy'"
+	  "],'env':{'HTTPS_PROXY':'p'}}",
+	    "{'command':'/m','args':['https://a/x', '--enable-proxy'],"
+	    "'env':{'HTTPS_PROXY':'p'}}" },
+	{ "{'command':'npx','args':['mcp-remote','https://a/x','--enable-proxy'"
+	  "],'env':{'SSL_CERT_FILE':'f'}}",
+	    "[SSL_CERT_FILE" },
+	{ "{'command':'npx','args':['supergateway','--sse','https://a/x'],"
+	  "'env':{'all_proxy':'p'}}",
+	    "[all_proxy" },
+	{ "{'command':'uvx','args':['mcp-proxy','https://a/x'],"
+	  "'env':{'HTTPS_PROXY':'p','SSL_CERT_FILE':'f'}}",
+	    "{'command':'/m','args':['https://a/x'],"
+	    "'env':{'HTTPS_PROXY':'p','SSL_CERT_FILE':'f'}}" },
+	{ "{'command':'uvx','args':['mcp-proxy','https://a/x'],"
+	  "'env':{'CURL_CA_BUNDLE':'f'}}",
+	    "[CURL_CA_BUNDLE" },
+	/* packages with the same last part */
+	{ "{'command':'npx','args':['@b/mcp-remote','https://a/x']}",
+	    "[not understood" },
+	{ "{'command':'node','args':['/n/@b/mcp-remote/x.js','https://a/x']}",
+	    "[not understood" },
 	{ "{'command':'npx.cmd','args':['mcp-remote','https://a/x','--header',"
 	  "'A:${B}']}",
 	    "{'command':'wsl.exe', 'env':{'WSLENV': 'B'},'args':['--exec',"
