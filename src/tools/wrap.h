@@ -73,6 +73,8 @@ void wrap_mask(struct buf *out, struct span text, bool toml, unsigned known);
 /* Is the name one of these, which have a blank between them? */
 bool wrap_among(const char *names, struct span name);
 
+/* Returns where a program that mcpsplice can replace is named, or NULL. */
+const char *wrap_program_in(struct span text);
 /* Decodes a string of one line, owned by the caller; NULL: it is none, has a
  * NUL, or an escape that is not JSON's. */
 char *wrap_string(struct span value);

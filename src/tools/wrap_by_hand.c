@@ -76,10 +76,14 @@ text_end(const struct yaml *y, const char *until)
 	struct span t = y->text;
 	size_t i = y->at, end = 0;
 
-	if (i < t.n && strchr("\"'", t.p[i]) != NULL)
+	if (i < t.n && t.p[i] == '"')
 		end = wrap_string_end(t, i);
 	if (end > 0)
 		return end;
+	if (i < t.n && t.p[i] == '\'')
+		for (end = i + 1; end < t.n && t.p[end] != '\n'; end++)
+			if (t.p[end] == '\'' && t.p[++end] != '\'')
+				return end;
 	for (; i < t.n && t.p[i] != '\n'; i++)
 		if ((strchr(until, t.p[i]) != NULL &&
 			(t.p[i] != ':' || i + 1 == t.n ||
@@ -105,7 +109,39 @@ is_item(const struct yaml *y)
 	    (y->at + 1 == y->text.n || is_space(y->text.p[y->at + 1]));
 }
 
-/* Puts the text up to this place; a key is always a string. */
+/* Is it something else than a text, at least to some readers of YAML? */
+static bool
+is_other(struct span raw)
+{
+	static const char *const words[] = { "n", "y", "no", "on", "off", "yes",
+		"null", "true", "false" };
+	size_t i;
+
+	for (i = 0; i < sizeof words / sizeof words[0]; i++)
+		if (span_is_nocase(raw, words[i]))
+			return true;
+	return raw.n > 0 && strchr("+.0123456789", raw.p[0]) != NULL;
+}
+
+/* Decodes a text in quotes; NULL: it has none, or an escape that JSON has not. */
+static char *
+quoted(struct span raw)
+{
+	struct buf text;
+	size_t i;
+
+	if (raw.n < 2 || raw.p[0] != '\'' || raw.p[raw.n - 1] != '\'')
+		return wrap_string(raw);
+	buf_init(&text, 0);
+	for (i = 1; i + 1 < raw.n; i++) {
+		buf_addc(&text, raw.p[i]);
+		i += raw.p[i] == '\'';
+	}
+	return buf_take(&text);
+}
+
+/* Puts the text up to this place; a key is always a string. In the place of a
+ * value that is not understood stands what asks for that of the file. */
 static void
 put_text(struct yaml *y, size_t end, bool key)
 {
@@ -121,11 +157,14 @@ put_text(struct yaml *y, size_t end, bool key)
 			raw = span_of(names_of_goose[i][1]);
 			y->goose = true;
 		}
-	if (raw.n > 0 && strchr("\"'", raw.p[0]) != NULL)
-		text = wrap_string(raw);
+	text = quoted(raw);
 	if (!key && text == NULL &&
 	    json_check(raw, 1, NULL, NULL, NULL) == JSON_OK)
 		buf_addspan(y->out, raw);
+	else if (!key && text == NULL && raw.n > 0 &&
+	    (strchr("\"'*&!|>@`%", raw.p[0]) != NULL ||
+		(raw.n > 1 && is_other(raw))))
+		buf_adds(y->out, "\"(set)\"");
 	else
 		codec_json_string(y->out, text != NULL ? span_of(text) : raw);
 	buf_adds(y->out, key ? ": " : "");
@@ -137,19 +176,20 @@ static bool
 put_brackets(struct yaml *y)
 {
 	const char *p = y->text.p;
-	bool list = p[y->at] == '[', first = true, ok = true;
+	bool list = p[y->at] == '[', first = true, ok = true, comma = true;
 
 	if (++y->depth > BOUND_WRAP_DEPTH)
 		return false;
 	buf_addc(y->out, p[y->at++]);
 	while (ok && next_column(y) > 0 && strchr("]}", p[y->at]) == NULL) {
 		if (p[y->at] == ',') {
-			y->at++;
+			comma = y->at++ > 0;
 			continue;
 		}
 		buf_adds(y->out, first ? "" : ", ");
-		first = false;
-		if (!list) {
+		ok = comma; /* else a text goes on in another line */
+		first = comma = false;
+		if (ok && !list) {
 			put_text(y, text_end(y, ":,}"), true);
 			ok = next_column(y) > 0;
 			y->at += ok && p[y->at] == ':';
@@ -194,7 +234,7 @@ put_block(struct yaml *y, size_t column, bool list)
 static bool
 put_value(struct yaml *y, size_t parent, bool of_key)
 {
-	size_t column = next_column(y);
+	size_t column = next_column(y), from, to, lines;
 
 	while (column > parent && strchr("&!", y->text.p[y->at]) != NULL) {
 		while (y->at < y->text.n && !is_space(y->text.p[y->at]))
@@ -210,12 +250,18 @@ put_value(struct yaml *y, size_t parent, bool of_key)
 		return put_brackets(y);
 	if (is_item(y) || key_end(y) > 0)
 		return put_block(y, column, is_item(y));
-	if (strchr("|>", y->text.p[y->at]) == NULL)
-		put_text(y, text_end(y, ""), false);
-	else
-		put_text(y, line_end(y), false);
+	from = y->out->n;
+	put_text(y, text_end(y, ""), false);
+	to = y->out->n;
+	if (next_column(y) <= parent)
+		return true;
 	while (next_column(y) > parent) /* a text goes on */
 		y->at = line_end(y);
+	lines = y->out->n - to;
+	y->out->n = from;
+	buf_adds(y->out, "\"(set)\"");
+	for (; lines > 0; lines--)
+		buf_addc(y->out, '\n');
 	return true;
 }
 
@@ -231,8 +277,7 @@ is_plain(struct span text)
 	    (isalnum((unsigned char)text.p[i]) ||
 		(i > 0 && strchr("_-. ", text.p[i]) != NULL)))
 		i++;
-	return i > 0 && i == text.n && !is_digit(text.p[0]) &&
-	    !wrap_among("n y no on off yes null true false", text);
+	return i > 0 && i == text.n && text.p[i - 1] != ' ' && !is_other(text);
 }
 
 /* Adds a string of JSON, maybe without its quotes, or another value. */
@@ -300,20 +345,6 @@ add_entry(struct buf *out, bool goose, struct span entry)
 	}
 }
 
-/* Returns the name of a program that mcpsplice can replace, or NULL. */
-static const char *
-program_in(struct span text)
-{
-	static const char *const programs[] = { "mcp-remote", "supergateway",
-		"mcp-proxy", "mcp-stdio" };
-	const char *at = NULL;
-	size_t i;
-
-	for (i = 0; at == NULL && i < sizeof programs / sizeof programs[0]; i++)
-		at = span_find(text, programs[i]);
-	return at;
-}
-
 /* Prints the entries of this YAML. Returns false if it has none. */
 static bool
 read_yaml(struct buf *out, const char *path, struct wrap_plan *p,
@@ -335,7 +366,7 @@ read_yaml(struct buf *out, const char *path, struct wrap_plan *p,
 	for (i = 0, at = json.p; changed.n > 0 && i < p->n_places; i++) {
 		from = p->places[i].from;
 		entry = (struct span){ json.p + from, p->places[i].to - from };
-		word = program_in(entry);
+		word = wrap_program_in(entry);
 		if (word == NULL)
 			word = span_find(entry, "://");
 		if (word < at) {
@@ -376,7 +407,7 @@ read_lines(struct buf *out, const char *path, struct span text,
 		line = span_take(&rest, '\n');
 		start = span_trim(line, " \t-\"");
 		if (start.n < 4 || start.p[0] == '#' ||
-		    (program_in(line) == NULL &&
+		    (wrap_program_in(line) == NULL &&
 			(memcmp(start.p, "ur", 2) != 0 ||
 			    span_find(line, "http") == NULL)))
 			continue;

@@ -353,7 +353,11 @@ command_line(struct entry *e, struct wrap_start *s)
 			return;
 		strings_add(&e->words, text);
 	}
-	if (read_items(e) && e->words.n > 0 &&
+	if (!read_items(e)) {
+		if (json_kind(e->list) == '[' &&
+		    wrap_program_in(e->list) != NULL)
+			leave(e, xstrdup("one of its args is no text"));
+	} else if (e->words.n > 0 &&
 	    wrap_words_read(s, e->file->plan, e->self.key, &e->words,
 		e->file->self))
 		write_start(e, s);

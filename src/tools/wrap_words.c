@@ -540,6 +540,17 @@ speaks_of(const struct strings *words)
 	return false;
 }
 
+const char *
+wrap_program_in(struct span text)
+{
+	const char *at = NULL;
+	size_t i;
+
+	for (i = 1; at == NULL && i < sizeof programs / sizeof programs[0]; i++)
+		at = span_find(text, programs[i].name);
+	return at;
+}
+
 /* A command line on its way into a start. */
 struct change {
 	struct wrap_start *s;

@@ -273,8 +273,10 @@ static const struct {
 	{ "{'command':'npx','args':7}", "=" },
 	{ "{'command':'npx','args':{'a':'mcp-remote','b':'https://a/x'}}",
 	    "=" },
-	{ "{'command':'npx','args':['mcp-remote',7]}", "=" },
-	{ "{'command':'npx','args':['mcp-remote','https://a/\\u0000']}", "=" },
+	{ "{'command':'npx','args':['mcp-remote',7]}", "[args is no text" },
+	{ "{'command':'npx','args':['mcp-remote','https://a/\\u0000']}",
+	    "[args is no text" },
+	{ "{'command':'npx','args':['other',7]}", "=" },
 	{ "{'command':7,'url':'https://a/x'}", "=" },
 	{ "{'command':[]}", "=" },
 	{ "{'command':''}", "=" },
@@ -1478,7 +1480,7 @@ static const struct {
 	    "  - name: b\n    command: \"/m\"\n    args: [\"https://a/x\", "
 	    "\"--header\", \"A: (set)\"]\n"
 	    "line 11 has to be changed by hand, into:\n"
-	    "  - name: \"no\"\n    command: \"/m\"\n"
+	    "  - name: \"(set)\"\n    command: \"/m\"\n"
 	    "    args: [\"https://b/\"]\n" },
 	{ "mcpServers:\n- name: n\n  url: https://a/x\n  requestOptions:\n"
 	  "    timeout: 5\n",
@@ -1538,6 +1540,47 @@ static const struct {
 	    "line 7 has to be changed by hand, into:\n"
 	    "  a:\n    description: \"(set)\"\n    command: \"/m\"\n"
 	    "    args: [\"https://a/x\"]\n" },
+	/* quotes */
+	{ "mcpServers:\n- name: 'Bob''s'\n  url: https://a/x\n"
+	  "  cwd: ''\n- command: npx\n  name: '''n'''\n  args:\n"
+	  "  - mcp-remote\n  - 'https://b/x'\n  - --resource\n"
+	  "  - 'https://it''s/' # c\n  - --debug\n",
+	    "line 3 has to be changed by hand, into:\n"
+	    "  - name: \"Bob's\"\n    command: \"/m\"\n"
+	    "    args: [\"https://a/x\"]\n    cwd: \"\"\n"
+	    "line 8 has to be changed by hand, into:\n"
+	    "  - command: \"/m\"\n    name: \"'n'\"\n"
+	    "    args: [\"https://b/x\", \"--resource\", "
+	    "\"https://it's/\", \"--debug\"]\n" },
+	/* what is no text to some */
+	{ "mcpServers:\n  Yes:\n    url: https://a/x\n    name: 'NO'\n"
+	  "    type: http\n    description: 'x '\n    enabled: yes\n"
+	  "    disabled: False\n    timeout: 0x1F\n    tools: [On, 'off']\n",
+	    "line 3 has to be changed by hand, into:\n"
+	    "  \"Yes\":\n    command: \"/m\"\n    args: [\"https://a/x\"]\n"
+	    "    name: \"NO\"\n    type: stdio\n    description: \"(set)\"\n"
+	    "    enabled: \"(set)\"\n    disabled: \"(set)\"\n"
+	    "    timeout: \"(set)\"\n    tools: [\"(set)\", \"off\"]\n" },
+	/* texts of several lines, aliases, escapes */
+	{ "mcpServers:\n  a:\n    command: npx\n    args:\n    - mcp-remote\n"
+	  "    - https://a/x\n    - --resource\n    - b\n      c\n"
+	  "    - --ignore-tool\n    - *h\n    - --auth-success-url\n    - \"/\\x41\"\n"
+	  "    cwd: 'a' b\n  b:\n    url: >-\n      https://b/x\n"
+	  "  c:\n    command: npx\n    args: [mcp-remote, https://c/x, 3334]\n"
+	  "  d:\n    url: *u\n",
+	    "line 5 has to be changed by hand, into:\n"
+	    "  a:\n    command: \"/m\"\n    args: [\"https://a/x\", "
+	    "\"--resource\", \"(set)\", \"--ignore-tool\", \"(set)\", "
+	    "\"--auth-success-url\", \"(set)\"]\n    cwd: \"(set)\"\n"
+	    "\"b\" is left alone: \"(set)\" is not a URL; it should be like "
+	    "https://mcp.example.com/mcp\n"
+	    "\"c\" is left alone: one of its args is no text\n"
+	    "\"d\" is left alone: \"(set)\" is not a URL; it should be like "
+	    "https://mcp.example.com/mcp\n" },
+	{ "mcpServers:\n  a:\n    command: npx\n    args: [mcp-remote,\n"
+	  "      https://a/x, --resource, b\n      c]\n",
+	    "line 4 has to be changed by hand, into:\n"
+	    "  \"command\": \"/m\", \"args\": [\"URL\"]\n" },
 	/* what is not understood */
 	{ "a: &d\n  t: 5\nmcpServers:\n  z:\n    <<: *d\n    url: https://z/\n  a: !x\n    b: \"c\n"
 	  "      d: \"\n    e: f\n      g: url\n    url: https://a/x\n",
