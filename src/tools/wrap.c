@@ -203,7 +203,7 @@ check_result(const struct wrap *w, const char *path, const struct wrap_plan *p,
 	struct wrap_plan again = { 0 };
 	int rc = make_plan(w, &again, path, text, why);
 
-	if (rc == 0 && (again.n_edits > 0 || again.twice > p->twice)) {
+	if (rc == 0 && (again.n_edits > 0 || p->twice)) {
 		*why = xstrdup("it would not be right after the change; please "
 			       "change it by hand");
 		rc = -1;

@@ -35,7 +35,7 @@ struct wrap_plan {
 	struct wrap_place *places;
 	size_t n_places;
 	size_t entries;       /* all that the file has */
-	size_t twice;         /* members of JSON that the same name follows */
+	bool twice;           /* an entry of JSON got a name that it had */
 	struct strings notes; /* lines for the user */
 };
 

@@ -82,7 +82,8 @@ text_end(const struct yaml *y, const char *until)
 		return end;
 	if (i < t.n && t.p[i] == '\'')
 		for (end = i + 1; end < t.n && t.p[end] != '\n'; end++)
-			if (t.p[end] == '\'' && t.p[++end] != '\'')
+			if (t.p[end] == '\'' &&
+			    (++end == t.n || t.p[end] != '\''))
 				return end;
 	for (; i < t.n && t.p[i] != '\n'; i++)
 		if ((strchr(until, t.p[i]) != NULL &&
@@ -113,31 +114,10 @@ is_item(const struct yaml *y)
 static bool
 is_other(struct span raw)
 {
-	static const char *const words[] = { "n", "y", "no", "on", "off", "yes",
-		"null", "true", "false" };
-	size_t i;
-
-	for (i = 0; i < sizeof words / sizeof words[0]; i++)
-		if (span_is_nocase(raw, words[i]))
-			return true;
-	return raw.n > 0 && strchr("+.0123456789", raw.p[0]) != NULL;
-}
-
-/* Decodes a text in quotes; NULL: it has none, or an escape that JSON has not. */
-static char *
-quoted(struct span raw)
-{
-	struct buf text;
-	size_t i;
-
-	if (raw.n < 2 || raw.p[0] != '\'' || raw.p[raw.n - 1] != '\'')
-		return wrap_string(raw);
-	buf_init(&text, 0);
-	for (i = 1; i + 1 < raw.n; i++) {
-		buf_addc(&text, raw.p[i]);
-		i += raw.p[i] == '\'';
-	}
-	return buf_take(&text);
+	return (raw.n > 0 && strchr("+.0123456789", raw.p[0]) != NULL) ||
+	    wrap_among("n N y Y no No NO on On ON off Off OFF yes Yes YES null "
+		       "Null NULL true True TRUE false False FALSE",
+		raw);
 }
 
 /* Puts the text up to this place; a key is always a string. In the place of a
@@ -157,7 +137,8 @@ put_text(struct yaml *y, size_t end, bool key)
 			raw = span_of(names_of_goose[i][1]);
 			y->goose = true;
 		}
-	text = quoted(raw);
+	if (raw.n > 0 && (raw.p[0] == '"' || span_find(raw, "''") == NULL))
+		text = wrap_string(raw);
 	if (!key && text == NULL &&
 	    json_check(raw, 1, NULL, NULL, NULL) == JSON_OK)
 		buf_addspan(y->out, raw);

@@ -7,7 +7,6 @@
 
 #include "tools/wrap.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 
 #include "base/bounds.h"
@@ -146,23 +145,6 @@ member(struct span object, const char *name)
 	return found;
 }
 
-/* Returns how many of the members that are written come again. */
-static size_t
-twice(struct span object)
-{
-	static const char *const names[] = { "command", "args", "env",
-		"environment" };
-	struct span key, value, last;
-	size_t i, at, n = 0;
-
-	for (i = 0; i < sizeof names / sizeof names[0]; i++) {
-		last = json_get(object, names[i]);
-		for (at = 0; json_next(object, &at, &key, &value);)
-			n += json_key_is(key, names[i]) && value.p != last.p;
-	}
-	return n;
-}
-
 /* --- what is written --- */
 
 static void
@@ -234,7 +216,7 @@ add_variables(struct file *f, struct span env, const struct wrap_start *s)
 static void
 add_key(struct entry *e, struct buf *out, const char *name)
 {
-	const struct file *f = e->file;
+	struct file *f = e->file;
 	size_t key = start_of(f, e->at.key) - 1;
 	size_t colon = end_of(f, e->at.key) + 1;
 
@@ -242,6 +224,7 @@ add_key(struct entry *e, struct buf *out, const char *name)
 		buf_adds(out, ",");
 		buf_addspan(out, separator(f, key));
 	}
+	f->plan->twice = f->plan->twice || json_get(e->object, name).p != NULL;
 	buf_addf(out, "\"%s\"", name);
 	buf_add(out, f->blank.p + colon, start_of(f, e->at.value) - colon);
 }
@@ -329,11 +312,10 @@ read_env(const struct entry *e, struct wrap_start *s)
 
 	for (i = 0; i < sizeof names / sizeof names[0]; i++) {
 		env = json_get(e->object, names[i]);
-		if (env.p != NULL && strchr("{n", json_kind(env)) == NULL) {
+		if (env.p != NULL && strchr("{n", json_kind(env)) == NULL)
 			strings_add(&s->env, xstrdup("MCPSPLICE_"));
-			continue;
-		}
-		for (at = 0; json_next(env, &at, &key, &value);) {
+		for (at = 0; json_kind(env) == '{' &&
+		     json_next(env, &at, &key, &value);) {
 			name = wrap_string((struct span){
 			    key.p - 1, key.n + 2 });
 			strings_add(&s->env,
@@ -437,8 +419,7 @@ static bool
 is_nothing(struct span value)
 {
 	return json_kind(value) == 'n' ||
-	    (strchr("[{\"", json_kind(value)) != NULL &&
-		wrap_blank_skip(value, 1) + 1 == value.n);
+	    wrap_blank_skip(value, 1) + 1 == value.n;
 }
 
 /* Does the name speak of what a request has, of who is trusted, or of a command
@@ -446,21 +427,18 @@ is_nothing(struct span value)
 static bool
 is_needed(struct span key)
 {
-	static const char *const parts[] = { "auth", "token", "key", "secret",
-		"header", "cert", "ssl", "tls", "verify", "insecure", "proxy",
-		"scope", "query", "param", "credential", "passw", "cookie",
-		"client", "audience", "account", "requestinit", "eventsource",
-		"command", "<<" };
-	char *name = xstrndup(key.p, key.n), *at;
-	bool needed = strchr(name, '\\') != NULL; /* it may be any */
+	static const char *const names[] = { "*auth*", "*token*", "*key*",
+		"*secret*", "*header*", "*cert*", "*ssl*", "*tls*", "*verify*",
+		"*insecure*", "*proxy*", "*scope*", "*query*", "*param*",
+		"*credential*", "*passw*", "*cookie*", "*client*", "*audience*",
+		"*account*", "*requestinit*", "*eventsource*", "command", "<<",
+		"*\\*" /* it may be any */ };
 	size_t i;
 
-	for (at = name; *at != '\0'; at++)
-		*at = (char)tolower((unsigned char)*at);
-	for (i = 0; i < sizeof parts / sizeof parts[0] && !needed; i++)
-		needed = strstr(name, parts[i]) != NULL;
-	free(name);
-	return needed;
+	for (i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (span_glob(span_of(names[i]), key, GLOB_NOCASE))
+			return true;
+	return false;
 }
 
 /* Returns why the entry needs more than mcpsplice gets by its arguments, or has
@@ -468,7 +446,6 @@ is_needed(struct span key)
 static char *
 more_than_a_url(const struct entry *e)
 {
-	static const char carried[] = "headers bearer_token_env_var";
 	static const char dead[] = "args env environment envs envFile env_file "
 				   "env_keys cwd workingDirectory";
 	static const char http[] =
@@ -480,7 +457,8 @@ more_than_a_url(const struct entry *e)
 	while (json_next(e->self.value, &at, &key, &value)) {
 		if (wrap_among(dead, key) ?
 			!is_nothing(value) :
-			!wrap_among(carried, key) && is_needed(key))
+			!wrap_among("headers bearer_token_env_var", key) &&
+			    is_needed(key))
 			return xasprintf("its %.*s cannot be carried over",
 			    (int)key.n, key.p);
 		if (wrap_among(kinds, key) && !wrap_among(http, value))
@@ -569,7 +547,6 @@ read_entry(struct file *f, struct span key, struct span value)
 	size_t urls = 0;
 
 	f->plan->entries++;
-	f->plan->twice += twice(value);
 	key = json_get(value, "name");
 	if (e.item && json_kind(key) == '"')
 		e.self.key = (struct span){ key.p + 1, key.n - 2 };
@@ -582,8 +559,7 @@ read_entry(struct file *f, struct span key, struct span value)
 		e.at = find_url(value, &urls);
 		e.has_url = urls == 1;
 		e.one_list = json_string_is(json_get(value, "type"), "remote");
-		if (!e.one_list) /* it is empty */
-			e.list = json_get(value, "args");
+		e.list = json_get(value, "args"); /* it is empty */
 	} else {
 		e.one_list = json_kind(e.at.value) == '[';
 		e.list = e.one_list ? e.at.value : json_get(e.object, "args");

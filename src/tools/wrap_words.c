@@ -178,6 +178,11 @@ is_url(const char *text)
 	    strncmp(text, "http://", 7) == 0;
 }
 
+/* What httpx does not read; and what Node.js does not read either. */
+#define OF_CURL "CURL_CA_BUNDLE"
+#define PROXIES "http_proxy https_proxy HTTPS_PROXY all_proxy ALL_PROXY"
+#define OF_OTHERS OF_CURL " SSL_CERT_FILE SSL_CERT_DIR " PROXIES
+
 static const struct program {
 	const char *name;
 	/* The words that make it no client; NULL: it always is one. */
@@ -187,11 +192,12 @@ static const struct program {
 	 * variable; "=>": it has a value. */
 	const char *options;
 	const char *token; /* the variable whose token it sends, or NULL */
-	const char *lost;  /* a variable that mcpsplice has nothing for */
+	const char *lost;  /* variables that mcpsplice has nothing for, or obeys
+			    * and it does not: proxies without --enable-proxy */
 	bool python;       /* it has "-H NAME VALUE" */
 	const char *sign; /* it signs for AWS IAM, with a key that this tells */
 } programs[] = {
-	{ "mcpsplice", "", "", NULL, NULL, false, NULL },
+	{ "mcpsplice", "", "", NULL, "", false, NULL },
 	/* 0.15.1 */
 	{ "mcp-remote", NULL,
 	    "--header= --header-file --ignore-tool --authorize-param "
@@ -203,16 +209,16 @@ static const struct program {
 	    "--static-oauth-client-info --static-oauth-client-metadata "
 	    "--token-endpoint --transport --connect-timeout --headers-timeout "
 	    "--body-timeout --ping-interval",
-	    NULL, NULL, false, NULL },
+	    NULL, OF_OTHERS, false, NULL },
 	/* 4.0.0, as a client */
 	{ "supergateway", "--stdio ws sse streamableHttp",
 	    "--header= --oauth2Bearer= --streamableHttp= --sse= --logLevel= "
 	    "--outputTransport= --help --version",
-	    NULL, NULL, false, NULL },
+	    NULL, OF_OTHERS, false, NULL },
 	/* 0.11, as a client: its --host is for a server */
 	{ "mcp-proxy", "--port --sse-port",
 	    "-H --headers --transport= --debug --help --version",
-	    "API_ACCESS_TOKEN", NULL, true, NULL },
+	    "API_ACCESS_TOKEN", OF_CURL, true, NULL },
 	/* 0.45 */
 	{ "mcp-stdio", "",
 	    "-H --header= --client-id= --transport= --help --version "
@@ -221,18 +227,18 @@ static const struct program {
 	    "--protocol-era=>--protocol "
 	    "--timeout-connect=>--connect-timeout "
 	    "--timeout-read=>--call-timeout",
-	    "MCP_BEARER_TOKEN", "MCP_OAUTH_CLIENT_ID", false, NULL },
+	    "MCP_BEARER_TOKEN", OF_CURL " MCP_OAUTH_CLIENT_ID", false, NULL },
 	/* 4.1; its --resource keeps tokens apart, as profiles are */
 	{ "fastmcp-remote", "",
 	    "--header= --transport= --auth= --host= --auth-timeout= "
 	    "--ignore-tool= --allow-http --enable-proxy --debug --silent "
 	    "--help --version --resource=>--profile",
-	    NULL, NULL, false, NULL },
+	    NULL, OF_CURL " " PROXIES, false, NULL },
 	/* 1.7 */
 	{ "mcp-proxy-for-aws", "",
 	    "--read-only --connect-timeout= --help --region=>--aws-sigv4 "
 	    "--profile=>AWS_PROFILE --tool-timeout=>--call-timeout",
-	    NULL, NULL, false, "aws configure export-credentials" },
+	    NULL, OF_CURL, false, "aws configure export-credentials" },
 };
 
 /* Does it connect to a URL here? The reader is behind its name. */
@@ -472,11 +478,9 @@ wrap_start_check(struct wrap_start *s, bool windows)
 		why = xstrdup("its environment is not understood, or has a "
 			      "variable MCPSPLICE_... or MCP_HEADER_..., "
 			      "which would act on mcpsplice only");
-	else if (wslenv.n > 0 && sets(s, "WSLENV"))
-		why = xstrdup("it has a WSLENV, which would have to name more "
-			      "variables");
-	else if (wslenv.n > BOUND_COOKIES_BYTES)
-		why = xstrdup("it has more variables than WSLENV can name");
+	else if (wslenv.n > (sets(s, "WSLENV") ? 0 : BOUND_COOKIES_BYTES))
+		why = xstrdup("it has more variables than its WSLENV names, "
+			      "or can name");
 	else
 		why = wrong_arguments(&argv);
 	if (wslenv.n > 0)
@@ -655,28 +659,6 @@ take_option(struct change *c)
 	return NULL;
 }
 
-/* Returns a variable of the entry that mcpsplice would obey, but the program does
- * not, or NULL. Those of Python obey all but the first. */
-static const char *
-becomes_live(const struct change *c)
-{
-	static const char *const names[] = { "CURL_CA_BUNDLE", "SSL_CERT_FILE",
-		"SSL_CERT_DIR", "http_proxy", "https_proxy", "HTTPS_PROXY",
-		"all_proxy", "ALL_PROXY" };
-	bool node = wrap_among("mcp-remote supergateway",
-	    span_of(c->program->name));
-	size_t i, n = node ? sizeof names / sizeof names[0] : 1;
-
-	if (node &&
-	    string_index("--enable-proxy", (const char *const *)c->words->list,
-		c->words->n) < c->words->n)
-		n = 3;
-	for (i = 0; i < n; i++)
-		if (sets(c->s, names[i]))
-			return names[i];
-	return NULL;
-}
-
 /* Adds the new command line, in the place of the words from..r->at. */
 static char *
 replace(struct change *c, const struct reader *r, size_t from, const char *self,
@@ -685,15 +667,17 @@ replace(struct change *c, const struct reader *r, size_t from, const char *self,
 	const struct program *p = c->program;
 	const char *word;
 	char *why = NULL;
+	bool proxy = string_index("--enable-proxy",
+			 (const char *const *)c->words->list,
+			 c->words->n) < c->words->n;
 	size_t i, operands = 0;
 
-	if (p->lost != NULL && sets(c->s, p->lost))
-		return xasprintf("its environment has %s", p->lost);
-	word = becomes_live(c);
-	if (word != NULL)
-		return xasprintf("its environment has %s, which means nothing "
-				 "to %s",
-		    word, p->name);
+	for (i = 0; i < c->s->env.n; i++) {
+		word = c->s->env.list[i];
+		if (wrap_among(p->lost, span_of(word)) &&
+		    !(proxy && wrap_among(PROXIES, span_of(word))))
+			return xasprintf("its environment has %s", word);
+	}
 	for (i = 0; i < from; i++)
 		add(c->s, r->words->list[i]);
 	add_self(c->s, self, windows);

@@ -53,7 +53,7 @@ check_edits(const struct wrap_plan *p, struct span text)
 
 /* What became of the text is read again, and has nothing left to change. */
 static void
-check_again(wrap_fn *wrap, size_t again, struct span text)
+check_again(wrap_fn *wrap, struct span text)
 {
 	struct wrap_plan p = { .windows = windows };
 	char *why = NULL;
@@ -61,7 +61,6 @@ check_again(wrap_fn *wrap, size_t again, struct span text)
 	ck_assert_msg(wrap(&p, text, SELF, &why) == 0, "%s: %.*s", why,
 	    (int)text.n, text.p);
 	ck_assert_msg(p.n_edits == 0, "not done: %.*s", (int)text.n, text.p);
-	ck_assert_msg(p.twice <= again, "twice: %.*s", (int)text.n, text.p);
 	wrap_plan_free(&p);
 }
 
@@ -80,7 +79,8 @@ wrapped(wrap_fn *wrap, struct span text)
 	} else {
 		wrap_plan_apply(&p, text, &out);
 		check_edits(&p, text);
-		check_again(wrap, p.twice, buf_span(&out));
+		ck_assert(!p.twice);
+		check_again(wrap, buf_span(&out));
 		wrap_plan_diff(&p, "f", text, buf_span(&out), &diff);
 		if (p.notes.n > 0)
 			result = xasprintf("[%s]", p.notes.list[0]);
@@ -180,7 +180,7 @@ static const struct {
 	    "'command':'wsl.exe','env':{'WSLENV': 'B'}}" },
 	{ "{'command':'npx.cmd','args':['mcp-remote','https://a/x','--header',"
 	  "'A:${B}'],'env':{'WSLENV':'C'}}",
-	    "[it has a WSLENV" },
+	    "[than its WSLENV names" },
 	{ "{'command':'npx.cmd','args':['mcp-remote','https://a/x'],"
 	  "'env':{'WSLENV':'C'}}",
 	    "{'command':'wsl.exe','args':['--exec', '/m', 'https://a/x'],"
@@ -188,7 +188,7 @@ static const struct {
 	/* what mcpsplice would obey */
 	{ "{'command':'npx','args':['mcp-remote','https://a/x'],"
 	  "'env':{'HTTPS_PROXY':'p'}}",
-	    "[HTTPS_PROXY, which means nothing to mcp-remote" },
+	    "[HTTPS_PROXY]" },
 	{ "{'command':'npx','args':['mcp-remote','https://a/x','--enable-proxy'"
 	  "],'env':{'HTTPS_PROXY':'p'}}",
 	    "{'command':'/m','args':['https://a/x', '--enable-proxy'],"
@@ -1109,7 +1109,7 @@ START_TEST(run_by)
 	wrap_plan_apply(&p, span_of(before), &out);
 	ck_assert_msg(strstr(buf_str(&out), wanted) != NULL, "%s",
 	    buf_str(&out));
-	check_again(wrap_json, 0, buf_span(&out));
+	check_again(wrap_json, buf_span(&out));
 	wrap_by_hand(&hand, "c.yaml",
 	    span_of("mcpServers:\n  a:\n    url: https://a/x\n"), runs[_i].self,
 	    false);
@@ -1542,16 +1542,16 @@ static const struct {
 	    "    args: [\"https://a/x\"]\n" },
 	/* quotes */
 	{ "mcpServers:\n- name: 'Bob''s'\n  url: https://a/x\n"
-	  "  cwd: ''\n- command: npx\n  name: '''n'''\n  args:\n"
+	  "- command: npx\n  name: '''n'''\n  args:\n"
 	  "  - mcp-remote\n  - 'https://b/x'\n  - --resource\n"
 	  "  - 'https://it''s/' # c\n  - --debug\n",
 	    "line 3 has to be changed by hand, into:\n"
-	    "  - name: \"Bob's\"\n    command: \"/m\"\n"
-	    "    args: [\"https://a/x\"]\n    cwd: \"\"\n"
-	    "line 8 has to be changed by hand, into:\n"
-	    "  - command: \"/m\"\n    name: \"'n'\"\n"
+	    "  - name: \"(set)\"\n    command: \"/m\"\n"
+	    "    args: [\"https://a/x\"]\n"
+	    "line 7 has to be changed by hand, into:\n"
+	    "  - command: \"/m\"\n    name: \"(set)\"\n"
 	    "    args: [\"https://b/x\", \"--resource\", "
-	    "\"https://it's/\", \"--debug\"]\n" },
+	    "\"(set)\", \"--debug\"]\n" },
 	/* what is no text to some */
 	{ "mcpServers:\n  Yes:\n    url: https://a/x\n    name: 'NO'\n"
 	  "    type: http\n    description: 'x '\n    enabled: yes\n"
@@ -1675,7 +1675,7 @@ check_damaged(wrap_fn *wrap, const char *text, int times)
 			wrap_plan_apply(&p, buf_span(&b), &out);
 			check_edits(&p, buf_span(&b));
 			if (p.n_edits > 0)
-				check_again(wrap, p.twice, buf_span(&out));
+				check_again(wrap, buf_span(&out));
 		}
 		free(why);
 		buf_free(&b);
