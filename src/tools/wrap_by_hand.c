@@ -80,11 +80,10 @@ text_end(const struct yaml *y, const char *until)
 		end = wrap_string_end(t, i);
 	if (end > 0)
 		return end;
-	if (i < t.n && t.p[i] == '\'')
-		for (end = i + 1; end < t.n && t.p[end] != '\n'; end++)
-			if (t.p[end] == '\'' &&
-			    (++end == t.n || t.p[end] != '\''))
-				return end;
+	for (end = i + 1; end < t.n && t.p[i] == '\'' && t.p[end] != '\n';
+	     end++)
+		if (t.p[end] == '\'' && (++end == t.n || t.p[end] != '\''))
+			return end;
 	for (; i < t.n && t.p[i] != '\n'; i++)
 		if ((strchr(until, t.p[i]) != NULL &&
 			(t.p[i] != ':' || i + 1 == t.n ||
@@ -115,7 +114,7 @@ static bool
 is_other(struct span raw)
 {
 	return (raw.n > 0 && strchr("+.0123456789", raw.p[0]) != NULL) ||
-	    wrap_among("n N y Y no No NO on On ON off Off OFF yes Yes YES null "
+	    wrap_among("no No NO on On ON off Off OFF yes Yes YES null "
 		       "Null NULL true True TRUE false False FALSE",
 		raw);
 }
@@ -143,8 +142,7 @@ put_text(struct yaml *y, size_t end, bool key)
 	    json_check(raw, 1, NULL, NULL, NULL) == JSON_OK)
 		buf_addspan(y->out, raw);
 	else if (!key && text == NULL && raw.n > 0 &&
-	    (strchr("\"'*&!|>@`%", raw.p[0]) != NULL ||
-		(raw.n > 1 && is_other(raw))))
+	    (strchr("\"'*&!|>@`%", raw.p[0]) != NULL || is_other(raw)))
 		buf_adds(y->out, "\"(set)\"");
 	else
 		codec_json_string(y->out, text != NULL ? span_of(text) : raw);
@@ -258,7 +256,8 @@ is_plain(struct span text)
 	    (isalnum((unsigned char)text.p[i]) ||
 		(i > 0 && strchr("_-. ", text.p[i]) != NULL)))
 		i++;
-	return i > 0 && i == text.n && text.p[i - 1] != ' ' && !is_other(text);
+	return i > 0 && i == text.n && text.p[i - 1] != ' ' &&
+	    !is_other(text) && !wrap_among("n N y Y", text);
 }
 
 /* Adds a string of JSON, maybe without its quotes, or another value. */

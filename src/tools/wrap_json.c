@@ -336,8 +336,7 @@ command_line(struct entry *e, struct wrap_start *s)
 		strings_add(&e->words, text);
 	}
 	if (!read_items(e)) {
-		if (json_kind(e->list) == '[' &&
-		    wrap_program_in(e->list) != NULL)
+		if (wrap_program_in(e->list) != NULL)
 			leave(e, xstrdup("one of its args is no text"));
 	} else if (e->words.n > 0 &&
 	    wrap_words_read(s, e->file->plan, e->self.key, &e->words,
@@ -414,14 +413,6 @@ read_url(struct entry *e, struct span headers, struct wrap_start *s)
 /* Members that say what kind of server it is. */
 static const char kinds[] = "type transport transportType";
 
-/* Is it null, or has it nothing in it? */
-static bool
-is_nothing(struct span value)
-{
-	return json_kind(value) == 'n' ||
-	    wrap_blank_skip(value, 1) + 1 == value.n;
-}
-
 /* Does the name speak of what a request has, of who is trusted, or of a command
  * beside the URL? */
 static bool
@@ -455,8 +446,9 @@ more_than_a_url(const struct entry *e)
 	size_t at = 0;
 
 	while (json_next(e->self.value, &at, &key, &value)) {
-		if (wrap_among(dead, key) ?
-			!is_nothing(value) :
+		if (wrap_among(dead, key) ? /* not null, and not empty */
+			json_kind(value) != 'n' &&
+			    wrap_blank_skip(value, 1) + 1 != value.n :
 			!wrap_among("headers bearer_token_env_var", key) &&
 			    is_needed(key))
 			return xasprintf("its %.*s cannot be carried over",

@@ -15,6 +15,7 @@
 
 #include "base/bounds.h"
 #include "base/codec.h"
+#include "base/hash.h"
 #include "core/wire/json.h"
 
 struct statement {
@@ -31,10 +32,11 @@ struct part {
 };
 
 struct server {
-	struct span name; /* raw */
-	size_t from, to;  /* what is shown */
-	unsigned known;   /* as in wrap_place */
-	bool inside;      /* it is an inline table */
+	struct hash_entry entry; /* in names */
+	struct span name;        /* raw */
+	size_t from, to;         /* what is shown */
+	unsigned known;          /* as in wrap_place */
+	bool inside;             /* it is an inline table */
 	struct part *parts;
 	size_t n;
 	bool gone;  /* it has what goes with a URL */
@@ -52,8 +54,9 @@ struct file {
 	struct wrap_plan *plan;
 	struct span text;
 	const char *self;
-	struct server *servers;
+	struct server *servers; /* room for all that are allowed */
 	size_t n;
+	struct hash names;
 	unsigned known; /* for new entries, as in wrap_place */
 	bool array;     /* [[mcp_servers]] began */
 };
@@ -293,23 +296,28 @@ add_server(struct file *f, struct span name, size_t from)
 {
 	struct server *s;
 
-	f->servers = xgrow(f->servers, f->n, sizeof *f->servers);
+	if (f->servers == NULL)
+		f->servers = xcalloc(BOUND_WRAP_ENTRIES + 1, sizeof *s);
 	s = &f->servers[f->n++];
 	f->plan->entries++;
 	*s = (struct server){
 		.name = name, .from = from, .to = from, .known = f->known
 	};
+	hash_add(&f->names, &s->entry, hash_bytes(HASH_START, name.p, name.n));
 	return s;
 }
 
 static struct server *
 server_of(struct file *f, struct span name, size_t from)
 {
-	size_t i;
+	struct hash_entry *e;
 
-	for (i = f->n; i > 0; i--) /* most often it is the last */
-		if (f->array || span_eq(f->servers[i - 1].name, name))
-			return &f->servers[i - 1];
+	if (f->array)
+		return &f->servers[f->n - 1];
+	e = hash_first(&f->names, hash_bytes(HASH_START, name.p, name.n));
+	for (; e != NULL; e = hash_next(e))
+		if (span_eq(HASH_THING(e, struct server, entry)->name, name))
+			return HASH_THING(e, struct server, entry);
 	return add_server(f, name, from);
 }
 
@@ -765,6 +773,7 @@ wrap_toml(struct wrap_plan *p, struct span text, const char *self, char **why)
 			change_entry(&f, &f.servers[i]);
 	for (i = 0; i < f.n; i++)
 		free(f.servers[i].parts);
+	hash_free(&f.names);
 	free(f.servers);
 	return rc;
 }

@@ -351,10 +351,10 @@ add_names(struct buf *wslenv, const struct strings *args)
 /* --- how it starts mcpsplice --- */
 
 static bool
-sets(const struct wrap_start *s, const char *name)
+has(const struct strings *all, const char *one)
 {
-	return string_index(name, (const char *const *)s->env.list, s->env.n) <
-	    s->env.n;
+	return string_index(one, (const char *const *)all->list, all->n) <
+	    all->n;
 }
 
 static void
@@ -478,7 +478,7 @@ wrap_start_check(struct wrap_start *s, bool windows)
 		why = xstrdup("its environment is not understood, or has a "
 			      "variable MCPSPLICE_... or MCP_HEADER_..., "
 			      "which would act on mcpsplice only");
-	else if (wslenv.n > (sets(s, "WSLENV") ? 0 : BOUND_COOKIES_BYTES))
+	else if (wslenv.n > (has(&s->env, "WSLENV") ? 0 : BOUND_COOKIES_BYTES))
 		why = xstrdup("it has more variables than its WSLENV names, "
 			      "or can name");
 	else
@@ -667,9 +667,7 @@ replace(struct change *c, const struct reader *r, size_t from, const char *self,
 	const struct program *p = c->program;
 	const char *word;
 	char *why = NULL;
-	bool proxy = string_index("--enable-proxy",
-			 (const char *const *)c->words->list,
-			 c->words->n) < c->words->n;
+	bool proxy = has(c->words, "--enable-proxy");
 	size_t i, operands = 0;
 
 	for (i = 0; i < c->s->env.n; i++) {
@@ -697,18 +695,17 @@ replace(struct change *c, const struct reader *r, size_t from, const char *self,
 	}
 	if (why != NULL)
 		return why;
-	if (p->sign != NULL &&
-	    string_index("--aws-sigv4", (const char *const *)c->s->words.list,
-		c->s->words.n) == c->s->words.n)
+	if (p->sign != NULL && !has(&c->s->words, "--aws-sigv4"))
 		return xstrdup("it has no --region");
 	if (c->s->variables.n > 0 && p->sign != NULL &&
-	    (sets(c->s, "AWS_PROFILE") || sets(c->s, "AWS_ACCESS_KEY_ID")))
+	    (has(&c->s->env, "AWS_PROFILE") ||
+		has(&c->s->env, "AWS_ACCESS_KEY_ID")))
 		return xstrdup("its --profile is not that of its environment");
-	if (p->sign != NULL && !sets(c->s, "AWS_ACCESS_KEY_ID")) {
+	if (p->sign != NULL && !has(&c->s->env, "AWS_ACCESS_KEY_ID")) {
 		add(c->s, "--auth-command");
 		add(c->s, p->sign);
 	}
-	if (p->token != NULL && sets(c->s, p->token)) {
+	if (p->token != NULL && has(&c->s->env, p->token)) {
 		add(c->s, "--bearer-env");
 		add(c->s, p->token);
 	}

@@ -272,7 +272,7 @@ static const struct {
 	{ "{'command':'npx','args':['-y']}", "=" },
 	{ "{'command':'npx','args':7}", "=" },
 	{ "{'command':'npx','args':{'a':'mcp-remote','b':'https://a/x'}}",
-	    "=" },
+	    "[args is no text" },
 	{ "{'command':'npx','args':['mcp-remote',7]}", "[args is no text" },
 	{ "{'command':'npx','args':['mcp-remote','https://a/\\u0000']}",
 	    "[args is no text" },
@@ -1272,6 +1272,8 @@ static const struct {
 	    "'A%':'${env:B%}',", "}}}}" },
 	{ wrap_toml, HEAD "url = 'https://a/x'\nhttp_headers = { ",
 	    "A% = 'value %', ", "}\n" },
+	{ wrap_toml, "[mcp_servers]\n",
+	    "a%.url = 'https://a/'\nb.c%.d = 1\na%.e = 1\n", "" },
 	{ wrap_json, "{'mcpServers':{'e':{'url':'https://a/x'", "      ",
 	    "}}}" },
 };
