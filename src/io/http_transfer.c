@@ -440,10 +440,6 @@ judge(struct transfer *x, CURLcode rc, long proxy_status)
 	/* TLS 1.3 reports a missing client certificate only now. */
 	if (x->began && x->status == 0 && strstr(x->error, " alert ") != NULL)
 		return HTTP_TLS;
-	/* It may be TLS's own alert: no request can have run behind it. */
-	if (!x->h->answered && strncmp(x->url, "https:", 6) != 0 &&
-	    strstr(x->error, "HTTP/0.9") != NULL)
-		return HTTP_TLS;
 	if (!was_sent(x))
 		return judge_unsent(x, rc, proxy_status);
 	/* A single line that is longer than libcurl can hold. */

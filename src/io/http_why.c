@@ -94,8 +94,6 @@ struct row {
 	"--key-password-file"
 
 static const struct row rows[] = {
-	TEXT(TLS | PLAIN, "HTTP/0.9", "it does not speak plain http",
-	    WRITE_HTTPS),
 	/* the proxy */
 	CODE(OF_PROXY, CURLE_COULDNT_RESOLVE_PROXY,
 	    "the name of the proxy{proxy} is not known", PROXY_SETTING),

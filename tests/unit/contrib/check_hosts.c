@@ -441,7 +441,8 @@ static const struct {
 	{ "python-agents.md", "\n| autogen |" },
 	{ "python-agents.md", "\n| agno |" },
 	{ "python-agents.md", "\n| LangChain, llama-index |" },
-	{ "python-agents.md", "\n| crewai, smolagents, strands, haystack |" },
+	{ "python-agents.md", "\n| smolagents |" },
+	{ "python-agents.md", "\n| crewai, strands, haystack |" },
 	{ "python-agents.md",
 	    "\n| semantic-kernel, Agent Framework, the SDK |" },
 };
