@@ -403,12 +403,10 @@ class Servers(Base):
         self.untouched(a, b)
 
     def test_issuers_written_in_another_way(self):
-        """What is more than another spelling of one URL is another issuer."""
-        for change in (lambda s: s + "//", lambda s: s + "/X",
-                       lambda s: s.replace("127.0.0.1", "localhost")):
+        """Behind the document the bytes count: iss has others."""
+        for change in (lambda s: s + "/", str.upper):
             a, m, b = self.scene()
-            a.always("metadata", having(issuer=a.issuer + "/"))
-            a.always("authorize", having(iss=change(a.issuer)))
+            a.always("metadata", having(issuer=change(a.issuer)))
             self.shut_out(m, b, text="(iss)")
             self.assertEqual(a.token_requests(), 0)
 

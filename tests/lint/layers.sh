@@ -250,7 +250,7 @@ BEGIN {
 	order_of("core/server", "server state parts act belief order " \
 	    "subscription resources listen input_required modern sse2024 " \
 	    "detect sse2024_in invariants step")
-	order_of("signin", "browser metadata callback fetch discovery " \
+	order_of("signin", "callback browser metadata fetch discovery " \
 	    "client_messages given_token id_token login | state report " \
 	    "token grant user client order run managed account process")
 	# what follows it is inside of it
