@@ -256,6 +256,7 @@ read_operand(struct argv_state *st, char *arg)
 	st->operand = true;
 	if (command != COMMAND_PROXY) {
 		st->out->command = command;
+		st->out->command_at = st->at;
 		return 0;
 	}
 	if (st->out->command == COMMAND_WRAP) {

@@ -7,6 +7,7 @@
 struct option_argv {
 	struct option_settings settings;
 	enum command command;
+	int command_at;          /* the index of its word; 0: none was given */
 	struct strings operands; /* of a command, behind the URL */
 	bool help_all;           /* help is wanted about all options */
 	const char *help_option; /* about this one */

@@ -149,5 +149,6 @@ mistype_token(const char *header)
 	    strncasecmp(at, "Basic", 5) == 0  ? 5 :
 	    strncasecmp(at, "Token", 5) == 0  ? 5 :
 						0;
+	/* a blank, or the end */
 	return strchr(" ", at[n]) != NULL ? at + n + strspn(at + n, " ") : at;
 }

@@ -558,6 +558,7 @@ load(struct loader *l)
 	}
 	rc = option_argv_read(&l->argv, l->from->argc, l->from->argv, l->why);
 	o->command = l->argv.command;
+	o->command_at = l->argv.command_at;
 	o->operands = l->argv.operands;
 	l->argv.operands = (struct strings){ 0 };
 	if (rc < 0)

@@ -41,9 +41,10 @@ enum fail {
 
 struct options {
 	enum command command;
-	bool login_process;      /* "login --agent": only argv is set */
-	char **argv;             /* copy with its secrets, NULL-ended */
-	char *url;               /* as given; NULL: for all servers */
+	bool login_process; /* "login --agent": only argv is set */
+	char **argv;        /* copy with its secrets, NULL-ended */
+	int command_at; /* the index of the command's word; 0: none was given */
+	char *url;      /* as given; NULL: for all servers */
 	struct strings operands; /* COMMAND_CALL: a tool and its arguments */
 
 	/* request */

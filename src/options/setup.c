@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "io/address.h"
 #include "options/network.h"
@@ -157,4 +158,16 @@ setup_needs_peer(const struct options *o, const struct url *url)
 	return !url_is_loopback(url) && o->unix_socket == NULL &&
 	    address_literal(url->host, &class) != 0 &&
 	    !network_has_proxy(o, url->text);
+}
+
+char *
+setup_program(const struct options *o)
+{
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof path);
+
+	if (n > 0 && (size_t)n < sizeof path &&
+	    access("/proc/self/exe", X_OK) == 0)
+		return xstrdup("/proc/self/exe");
+	return xstrdup(o->argv[0]);
 }

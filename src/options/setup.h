@@ -23,6 +23,9 @@ void setup_warn(const struct options *o);
 const char *setup_variable(const char *name, void *arg);
 /* Returns what the options give instead of a sign-in. It borrows from o. */
 struct given_config setup_given(const struct options *o);
+/* Returns a path that starts this program again, in its current version; the
+ * caller owns it. */
+char *setup_program(const struct options *o);
 /* Returns the names of variables to hide from child programs, because they hold
  * secrets of the user. NULL-ended; free it with string_list_free. */
 char **setup_unset(const struct options *o);

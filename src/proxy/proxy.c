@@ -807,19 +807,6 @@ has_oauth(const struct options *o)
 	}
 }
 
-/* Returns a path that starts this program again, in its current version. */
-static char *
-own_path(const char *name)
-{
-	char path[4096];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof path);
-
-	if (n > 0 && (size_t)n < sizeof path &&
-	    access("/proc/self/exe", X_OK) == 0)
-		return xstrdup("/proc/self/exe");
-	return xstrdup(name);
-}
-
 static void
 fill_oauth(struct proxy *p)
 {
@@ -834,7 +821,7 @@ fill_oauth(struct proxy *p)
 	if (p->store == NULL)
 		log_info("%s; " STORE_LACKS, why);
 	free(why);
-	p->program = own_path(o->argv[0]);
+	p->program = setup_program(o);
 	setup_import(&p->import, o, &p->url, &p->import_folder);
 	c->host = p->host;
 	c->url = p->url.text;

@@ -49,30 +49,27 @@ add_part(struct buf *out, struct loop *l, const struct options *o,
 {
 	static const struct child_ops ops = { on_output, on_output, on_done };
 	struct part part = { l, out };
-	struct child_config c = { .path = "/proc/self/exe",
+	char *program = setup_program(o);
+	struct child_config c = { .path = program,
 		.output = true,
 		.errors = true,
 		.max_output = BOUND_QUEUE_BYTES,
 		.timeout_ms = BOUND_MINUTE_MS };
 	const char **argv;
 	size_t i, n = 0;
-	bool replaced = false;
 
 	while (o->argv[n] != NULL)
 		n++;
 	argv = xcalloc(n + 1, sizeof *argv);
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < n; i++)
 		argv[i] = o->argv[i];
-		if (i > 0 && !replaced && strcmp(argv[i], "report") == 0) {
-			argv[i] = command;
-			replaced = true;
-		}
-	}
+	argv[o->command_at] = command;
 	c.argv = argv;
 	buf_addf(out, "\n--- %s ---\n", command);
 	child_new(l, &c, &ops, &part);
 	loop_run(l);
 	free(argv);
+	free(program);
 }
 
 static int

@@ -96,6 +96,15 @@ class Status(support.Case):
             self.assertIn(part, text)
         self.assertNotIn("hidden", text)
 
+    def test_report_of_an_account_of_that_name(self):
+        """The value of an option is not the command."""
+        rc, out, err = self.once(["--profile", "report", "report"])
+        self.assertEqual(rc, 0, err)
+        with open(os.path.join(self.home,
+                               ".local/state/mcpsplice/report.txt")) as f:
+            text = f.read()
+        self.assertIn("--- status ---\nNot signed in.\n", text)
+
     def test_report_without_a_url(self):
         rc, out, err = self.once(["report"])
         self.assertEqual(rc, 0, err)
