@@ -269,7 +269,6 @@ static void
 complete(struct session *s)
 {
 	char *params;
-	struct frame *f;
 
 	take_back(s);
 	if (!s->asking.by_url)
@@ -277,10 +276,7 @@ complete(struct session *s)
 	s->asking.by_url = false;
 	params = xasprintf("{" ELICITATION "}", s->config.prefix,
 	    s->asking.made);
-	f = msg_call(no_span, "notifications/elicitation/complete",
-	    span_of(params));
-	session_write(s, f);
-	frame_unref(f);
+	session_tell(s, "notifications/elicitation/complete", span_of(params));
 	free(params);
 }
 

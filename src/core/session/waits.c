@@ -50,7 +50,6 @@ static void
 tell(struct session *s, struct call *c)
 {
 	struct buf text, params;
-	struct frame *note;
 
 	buf_init(&text, 0);
 	buf_init(&params, 0);
@@ -61,9 +60,7 @@ tell(struct session *s, struct call *c)
 	    ",\"progress\":0.%06u,\"message\":", ++c->notes % PER_ONE);
 	codec_json_string(&params, buf_span(&text));
 	buf_adds(&params, "}");
-	note = msg_call(no_span, "notifications/progress", buf_span(&params));
-	session_write(s, note);
-	frame_unref(note);
+	session_tell(s, "notifications/progress", buf_span(&params));
 	buf_free(&text);
 	buf_free(&params);
 }

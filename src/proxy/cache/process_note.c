@@ -37,7 +37,7 @@ struct process_note {
 	int64_t began; /* when it was first written */
 	struct trouble trouble[BOUND_IN_A_ROW];
 	size_t n_trouble;
-	bool told; /* a warning has not been written yet */
+	bool unwritten; /* a warning has not been written yet */
 };
 
 static void
@@ -97,7 +97,7 @@ process_note_trouble(struct process_note *n, const char *text)
 	}
 	n->trouble[n->n_trouble++] = (struct trouble){ (int64_t)time(NULL),
 		xstrdup(text) };
-	n->told = true;
+	n->unwritten = true;
 }
 
 /* Keeps the name and the version of the host. */
@@ -140,7 +140,7 @@ put(struct process_note *n)
 	buf_adds(&out, "]}\n");
 	if (own_file_hold(&n->file) == 0 &&
 	    file_put(n->file.fd, buf_span(&out)) == 0)
-		n->told = false;
+		n->unwritten = false;
 	buf_free(&out);
 }
 
@@ -161,7 +161,7 @@ process_note_free(struct process_note *n)
 {
 	if (n == NULL)
 		return;
-	if (n->told)
+	if (n->unwritten)
 		put(n);
 	own_file_end(&n->file, n->n_trouble == 0);
 	while (n->n_trouble > 0)
