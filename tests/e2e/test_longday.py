@@ -227,9 +227,10 @@ class Sleep(Base):
         self.within(self.works(s, p, "later"), 5)
         p.finish()
         self.assertEqual(s.inits(), 1)
-        self.assertEqual(p.err().count("the machine slept for 3600 s: "
-                                       "later requests get new connections"),
-                         2)
+        # a busy machine looks at its clocks late
+        slept = re.findall(r"the machine slept for (36[0-5][0-9]) s: "
+                           "later requests get new connections", p.err())
+        self.assertEqual(len(slept), 2, p.err())
 
     def test_session_expired_meanwhile(self):
         s, r, p, nap = self.start()
