@@ -24,7 +24,7 @@
 
 #include "base/bounds.h"
 #include "base/log.h"
-#include "io/loop.h"
+#include "os/random.h"
 
 #define PART_BYTES ((size_t)64 * 1024)
 #define TEMP_PREFIX ".new-"
@@ -352,7 +352,7 @@ temp_open(int dir, char name[TEMP_BYTES])
 	uint64_t r;
 	int fd;
 
-	if (loop_random(&r, sizeof r) < 0) {
+	if (os_random(&r, sizeof r) < 0) {
 		errno = EIO;
 		return -1;
 	}

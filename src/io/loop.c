@@ -12,16 +12,13 @@
 
 #include "io/loop.h"
 
-#include <sys/syscall.h>
-#include <sys/time.h>
-#include <sys/types.h>
-#ifdef HAVE_SYS_RANDOM_H
-#include <sys/random.h>
-#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
 #if !defined(SYS_pidfd_open) && defined(HAVE_KQUEUE)
@@ -38,9 +35,6 @@
 #define DEFER_ROUNDS 64
 /* The longest time of a timer: ten years. */
 #define TIMER_MAX_MS (INT64_C(315360000) * 1000)
-/* The most that getentropy gives in one call. */
-#define RANDOM_PART 256
-
 /* CLOCK_ALWAYS goes on while the machine sleeps, CLOCK_AWAKE does not. The
  * machine slept if they moved apart by SLEEP_LEAST_MS. On macOS and some BSDs
  * the monotonic clock goes on. On systems where only the wall clock goes on, it
@@ -604,57 +598,6 @@ loop_watch_parent(struct loop *l, loop_cb *cb, void *arg)
 	if (l->parent_watch == NULL) {
 		parent_unwatch(l);
 		return -1;
-	}
-	return 0;
-}
-
-/* For systems without a call for random bytes, or with an old kernel that
- * refuses it. */
-static int
-random_from_device(unsigned char *p, size_t n)
-{
-	ssize_t got;
-	int fd;
-
-	fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
-	if (fd == -1)
-		return -1;
-	while (n > 0) {
-		got = read(fd, p, n);
-		if (got == -1 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			break;
-		p += got;
-		n -= (size_t)got;
-	}
-	close(fd);
-	return n == 0 ? 0 : -1;
-}
-
-static int
-random_part(unsigned char *p, size_t n)
-{
-#if defined(HAVE_GETENTROPY)
-	if (getentropy(p, n) == 0)
-		return 0;
-#elif defined(HAVE_GETRANDOM)
-	if (getrandom(p, n, 0) == (ssize_t)n)
-		return 0;
-#endif
-	return random_from_device(p, n);
-}
-
-int
-loop_random(void *p, size_t n)
-{
-	unsigned char *at = p;
-	size_t part;
-
-	for (; n > 0; n -= part, at += part) {
-		part = n < RANDOM_PART ? n : RANDOM_PART;
-		if (random_part(at, part) == -1)
-			return -1;
 	}
 	return 0;
 }

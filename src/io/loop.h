@@ -70,7 +70,4 @@ void loop_watch_sleep(struct loop *l, void (*cb)(int64_t slept_ms, void *arg),
 /* "libevent 2.1.12-stable" */
 const char *loop_version(void);
 
-/* Fills p with n random bytes of the system. Returns 0, or -1. */
-int loop_random(void *p, size_t n);
-
 #endif

@@ -16,7 +16,7 @@
 
 #include "base/bounds.h"
 #include "io/file.h"
-#include "io/loop.h"
+#include "os/random.h"
 
 #define BACKUP ".mcpsplice-backup"
 
@@ -181,7 +181,7 @@ user_file_write(const struct user_file *f, struct span text, char **why)
 
 	if (check_owner(f, why) < 0)
 		return -1;
-	if (loop_random(&r, sizeof r) < 0)
+	if (os_random(&r, sizeof r) < 0)
 		return refused("the system gives no random bytes", why);
 	temp = xasprintf("%s.new-%016" PRIx64, f->target, r);
 	rc = replace(f, temp, text, why);

@@ -32,6 +32,7 @@
 #include "options/options.h"
 #include "options/secret.h"
 #include "options/setup.h"
+#include "os/random.h"
 #include "proxy/cache/process_note.h"
 #include "proxy/cache/state_cache.h"
 #include "proxy/credentials/authorize.h"
@@ -109,7 +110,7 @@ next_secret(struct proxy *p, uint64_t secret[2])
 {
 	if (p->n_secrets == 0) {
 		p->n_secrets = sizeof p->secrets / sizeof *p->secrets;
-		if (loop_random(p->secrets, sizeof p->secrets) != 0)
+		if (os_random(p->secrets, sizeof p->secrets) != 0)
 			log_debug("the system has no random numbers: a "
 				  "requestState is easier to guess");
 	}
@@ -1015,7 +1016,7 @@ proxy_init(struct proxy *p, char **why)
 
 	if (status != 0)
 		return status;
-	if (loop_random(&p->random, sizeof p->random) != 0) {
+	if (os_random(&p->random, sizeof p->random) != 0) {
 		*why = xstrdup("the system gives no randomness");
 		return 1;
 	}

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "os/random.h"
 
 int64_t
 login_now(void)
@@ -173,7 +174,7 @@ report_busy(struct login *g)
 {
 	struct login_input in = { .came = CAME_BUSY, .again_ms = -1 };
 
-	if (loop_random(&in.random, sizeof in.random) != 0)
+	if (os_random(&in.random, sizeof in.random) != 0)
 		in.random = 0;
 	login_report_all(g, &in);
 }

@@ -62,23 +62,28 @@ function calls(line, words)
 	return line ~ ("(^|[^A-Za-z0-9_.>])(" words ")[ \t]*\\(")
 }
 
-# The folder of a file, as a room: "src/main.c" stands in "main".
+# The folder of a file, as a room: "src/main.c" stands in "main". What os has
+# for one system is os.
 function room_of(name)
 {
 	if (name == "main.c")
 		return "main"
+	sub(/^os\/(posix|windows)\//, "os/", name)
 	sub(/\/[^\/]*$/, "", name)
 	return name
 }
 
 function is_below(to)
 {
+	if (to == "os" && !is_core)
+		return 1
 	return index(" " below[room] " ", " " to " ") > 0
 }
 
 # "core/session/open" of "core/session/open.c"
 function part_of(name)
 {
+	sub(/^os\/(posix|windows)\//, "os/", name)
 	sub(/\.[ch]$/, "", name)
 	return name
 }
@@ -209,6 +214,9 @@ function system_header(name)
 	if (is_core && name !~ pure && name != "regex.h" &&
 	    !(name == "sys/types.h" && file == "core/exchange/verdict.h"))
 		breach("core is pure: no <" name ">")
+	if (tolower(name) ~ "^(windows|win[a-z0-9]+|ws2tcpip|bcrypt|io|direct)\\.h$" &&
+	    file !~ /^os\/windows\//)
+		breach("Windows belongs to os/windows")
 	# log writes to stderr, append to a file; mem ends the process
 	if (room == "base" && name !~ pure && file != "base/log.c" &&
 	    file != "base/append.c" &&
@@ -217,6 +225,7 @@ function system_header(name)
 }
 
 BEGIN {
+	below["os"] = "os"
 	below["base"] = "base"
 	below["core/wire"] = "core/wire base"
 	below["core/era"] = "core/era " below["core/wire"]
@@ -301,22 +310,22 @@ pass == 1 {
 		gsub(/environ/, "", line)
 	if (file == "io/ancestors.c")
 		gsub(/getenv/, "", line)
-	if (room !~ /^(main|options|tools)$/ && file != "proxy/proxy.c" &&
+	if (room !~ /^(os|main|options|tools)$/ && file != "proxy/proxy.c" &&
 	    file != "signin/account.c" && uses(line,
 	    "getenv|secure_getenv|setenv|unsetenv|putenv|clearenv|environ"))
 		breach("the environment belongs to options and tools")
-	if (file != "io/child.c" && file != "tools/peer.c" && calls(line,
+	if (room != "os" && file != "io/child.c" && file != "tools/peer.c" && calls(line,
 	    "fork|vfork|exec[lv]p?e?|fexecve|execvpe|posix_spawnp?"))
 		breach("processes are started by io/child.c and tools/peer.c")
 	# what changes folders, and what locks
-	if (file !~ /^io\/(user_)?file\.c$/ && file != "base/append.c" && calls(line,
+	if (room != "os" && file !~ /^io\/(user_)?file\.c$/ && file != "base/append.c" && calls(line,
 	    "openat|creat|mkdir|mkdirat|rmdir|mkdtemp|mkstemp|mkostemp|" \
 	    "rename|renameat|remove|unlink|unlinkat|link|linkat|symlink|" \
 	    "symlinkat|flock|lockf|truncate|ftruncate|fsync|fdatasync|" \
 	    "fdopendir|chmod|fchmod|fchmodat|chown|fchown|umask"))
 		breach("own files and folders belong to io/file.c")
 	# files of the user are read where their options are
-	if (room != "io" && file != "base/append.c" && file != "main.c" &&
+	if (room !~ /^(os|io)$/ && file != "base/append.c" && file != "main.c" &&
 	    file != "options/file.c" && file != "auth/given.c" &&
 	    file != "options/secret.c" && file != "store/import.c" &&
 	    calls(line, "open|fopen|freopen|opendir|scandir"))

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "os/random.h"
 #include "unit/unit.h"
 
 enum {
@@ -348,7 +349,7 @@ loop_version(void)
 
 /* Random numbers that are always the same. */
 int
-loop_random(void *p, size_t n)
+os_random(void *p, size_t n)
 {
 	static unsigned char last;
 	unsigned char *to = p;

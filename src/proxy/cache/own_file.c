@@ -13,7 +13,7 @@
 #include "base/bounds.h"
 #include "base/log.h"
 #include "io/file.h"
-#include "io/loop.h"
+#include "os/random.h"
 
 int
 own_file_folder(const struct own_file *f, bool make)
@@ -42,7 +42,7 @@ own_file_hold(struct own_file *f)
 	file_sweep(dir);
 	file_trim(dir, BOUND_LISTED - 1, BOUND_LISTED * f->max_bytes, f->old_s);
 	errno = EIO;
-	if (loop_random(r, sizeof r) == 0) {
+	if (os_random(r, sizeof r) == 0) {
 		snprintf(f->name, sizeof f->name, "%016" PRIx64 "%016" PRIx64,
 		    r[0], r[1]);
 		f->fd = file_new_locked(dir, f->name);

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "os/random.h"
 #include "unit/unit.h"
 
 static struct loop *l;
@@ -606,8 +607,8 @@ START_TEST(random_bytes)
 	size_t i, same = 0, zero = 0;
 
 	memset(a, 0, sizeof a);
-	ck_assert_int_eq(loop_random(a, sizeof a), 0);
-	ck_assert_int_eq(loop_random(b, sizeof b), 0);
+	ck_assert_int_eq(os_random(a, sizeof a), 0);
+	ck_assert_int_eq(os_random(b, sizeof b), 0);
 	for (i = 0; i < sizeof a; i++) {
 		same += a[i] == b[i];
 		zero += a[i] == 0;
@@ -616,7 +617,7 @@ START_TEST(random_bytes)
 	ck_assert_uint_lt(same, 30);
 	ck_assert_uint_lt(zero, 30);
 	memset(a, 0, sizeof a);
-	ck_assert_int_eq(loop_random(a + 1, 0), 0);
+	ck_assert_int_eq(os_random(a + 1, 0), 0);
 	ck_assert_int_eq(a[1], 0);
 }
 END_TEST
