@@ -183,14 +183,12 @@ state_is(const char *state, const char *expected)
 	return strlen(state) == n && CRYPTO_memcmp(state, expected, n) == 0;
 }
 
-/* RFC 9207 2.4: compared as it is. An issuer that was never published cannot
- * be compared with. */
+/* RFC 9207 2.4: compared as it is. */
 static bool
 iss_is_right(const char *iss, const struct callback_expected *expected)
 {
-	if (iss == NULL)
-		return !expected->iss;
-	return expected->issuer == NULL || strcmp(iss, expected->issuer) == 0;
+	return iss == NULL ? !expected->iss :
+			     strcmp(iss, expected->issuer) == 0;
 }
 
 static bool

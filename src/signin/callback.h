@@ -14,8 +14,8 @@ struct callback_expected {
 	unsigned port;    /* Host is 127.0.0.1:port or localhost:port */
 	const char *path; /* CALLBACK_PATH */
 	const char *state;
-	const char *issuer; /* NULL: there is nothing to compare with */
-	bool iss;           /* it was promised: absent is wrong */
+	const char *issuer;
+	bool iss; /* it was promised: absent is wrong */
 };
 
 enum callback_result {

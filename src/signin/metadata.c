@@ -410,8 +410,8 @@ check_issuer(const char *told, const char *issuer, char **why)
 	} else {
 		other = shown(told);
 		*why = xasprintf("the metadata of \"%s\" says that its issuer "
-				 "is \"%s\", so it is not used; if you trust "
-				 "that one, name it with --issuer %s",
+				 "is \"%s\", so it is not used; if one "
+				 "operator runs both, name it with --issuer %s",
 		    asked, other, metadata_word(told));
 		free(other);
 	}

@@ -704,7 +704,7 @@ explain_foreign(struct login *g)
 	explain(g,
 	    xasprintf("what came back is not from the authorization server "
 		      "that was asked (iss): nothing of it was used%s%s",
-		iss == NULL ? "" : "; if you trust it, add --issuer ",
+		iss == NULL ? "" : "; if one operator runs both, add --issuer ",
 		iss == NULL ? "" : metadata_word(iss)));
 }
 

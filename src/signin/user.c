@@ -164,16 +164,19 @@ expected(const struct login *g)
 {
 	const struct server_metadata *m = &g->found.server;
 	const char *named = g->config.issuer;
+	/* A server that publishes no issuer must not gain by that: it is its
+	 * own. */
+	const char *own = m->issuer != NULL ? m->issuer :
+					      g->config.server->origin;
 	/* The listed one's own document is used only for redirects of that of
 	 * --issuer. */
-	bool other = named != NULL && m->issuer != NULL &&
-	    !metadata_same_issuer(m->issuer, named);
+	bool other = named != NULL && !metadata_same_issuer(own, named);
 
 	return (struct callback_expected){
 		.port = g->listener == NULL ? 0 : listener_port(g->listener),
 		.path = g->config.callback_path,
 		.state = g->state,
-		.issuer = other ? named : m->issuer,
+		.issuer = other ? named : own,
 		.iss = other || m->iss,
 	};
 }

@@ -278,6 +278,22 @@ class Discovery(Base):
                              ["2025-03-26"])
             self.assertNotIn("resource", self.asked(a))
 
+    def test_legacy_iss(self):
+        """It cannot send the user to another one by publishing nothing."""
+        for own in (False, True):
+            a, m, b = self.trio(self.auth(forms=(), iss=False,
+                                          needs_resource=False),
+                                prm=(), names_prm=False)
+            m.host_auth()
+            a.always("authorize", having(iss=m.origin if own
+                                         else "https://other.test"))
+            if own:
+                self.works(self.start(m, b), m)
+            else:
+                said = self.first(self.splice(m, "--browser", b.command))
+                self.assertIn("(iss)", said)
+                self.counted(a, code=0)
+
     def test_legacy_renews(self):
         a, m, b = self.trio(self.auth(forms=(), iss=False,
                                       needs_resource=False),

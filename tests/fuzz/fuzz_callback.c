@@ -122,7 +122,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 1 || size > 2 * BOUND_HEADER_BYTES)
 		return 0;
-	e.issuer = (data[0] & 1) != 0 ? ISSUER : NULL;
+	e.issuer = (data[0] & 1) != 0 ? ISSUER : "https://h";
 	e.iss = (data[0] & 2) != 0;
 	text = (struct span){ (const char *)data + 1, size - 1 };
 	run(&whole, text, &e);
