@@ -495,7 +495,7 @@ redact_find(struct span url, redact_found *found, void *arg)
 	if (p == NULL)
 		return;
 	for (p = url_end(p + 3, end, "/?#"); p < end; p = stop) {
-		stop = url_end(p + 1, end, "/?#&=");
+		stop = url_end(p + 1, end, "/?#&=;");
 		part = (struct span){ p + 1, (size_t)(stop - p) - 1 };
 		if (is_secret_part(part, before))
 			found(part, arg);
@@ -536,10 +536,10 @@ redact_path(struct buf *out, struct span url, const char *mask)
 	if (at > p)
 		buf_addf(out, "%s@", mask);
 	buf_add(out, at, (size_t)(stop - at));
-	for (p = stop; p < end && *p == '/'; p = stop) {
-		stop = url_end(p + 1, end, "/?#");
+	for (p = stop; p < end && strchr("/;=&", *p) != NULL; p = stop) {
+		stop = url_end(p + 1, end, "/?#;=&");
 		segment = (struct span){ p + 1, (size_t)(stop - p) - 1 };
-		buf_addc(out, '/');
+		buf_addc(out, *p);
 		if (is_secret_part(segment, before))
 			buf_adds(out, mask);
 		else

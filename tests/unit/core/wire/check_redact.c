@@ -212,6 +212,8 @@ static const struct {
 	{ "https://h/token/abc/mcp", "https://h/token/*/mcp" },
 	{ "https://h/api-key/abc?x", "https://h/api-key/*?*" },
 	{ "https://h/key/a/key", "https://h/key/*/key" },
+	{ "https://h/mcp;token=abc/x", "https://h/mcp;token=*/x" },
+	{ "https://h/key=sk-abcdefgh1&a=b;c/x", "https://h/key=*&a=b;c/x" },
 	{ "https://h/secret/mcp", "https://h/secret/mcp" },
 	{ "https://h/auth/callback", "https://h/auth/callback" },
 	{ "https://h/model-context-protocol-server/v1/sse",
