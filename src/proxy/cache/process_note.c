@@ -40,13 +40,17 @@ struct process_note {
 	bool unwritten; /* a warning has not been written yet */
 };
 
+/* The note may come to a terminal as it is. */
 static void
 add_text(struct buf *out, const char *name, struct span text)
 {
-	if (text.n > BOUND_ID_BYTES)
-		text.n = BOUND_ID_BYTES;
+	struct buf shown;
+
+	buf_init(&shown, 0);
+	codec_visible(&shown, text, BOUND_ID_BYTES);
 	buf_addf(out, "\"%s\":", name);
-	codec_json_string(out, text);
+	codec_json_string(out, buf_span(&shown));
+	buf_free(&shown);
 }
 
 static struct own_file

@@ -73,7 +73,8 @@ write_twice(void)
 	struct process_note *n = begin();
 
 	process_note_write(n, span_of("{\"name\":\"a\",\"version\":\"2\"}"), 1);
-	process_note_write(n, span_of("{\"name\":\"b\",\"version\":\"3\"}"), 4);
+	process_note_write(n,
+	    span_of("{\"name\":\"b\\u009b\\u202e\",\"version\":\"3\"}"), 4);
 	return n;
 }
 
@@ -103,7 +104,8 @@ START_TEST(a_process_that_lives)
 	ck_assert(json_string_is(member("server"), "https://a.example/mcp"));
 	ck_assert(json_string_is(member("parent"), "host \"1\""));
 	ck_assert(span_is(member("parent_pid"), "77"));
-	ck_assert(json_string_is(member("client"), "b 3"));
+	ck_assert(json_string_is(member("client"),
+	    "b\\xc2\\x9b\\xe2\\x80\\xae 3"));
 	ck_assert(span_is(member("session"), "4"));
 	ck_assert(span_is(member("trouble"), "[]"));
 	ck_assert_int_eq(strtol(member("pid").p, NULL, 10), pid);
