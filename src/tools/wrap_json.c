@@ -384,7 +384,7 @@ read_url(struct entry *e, struct span headers, struct wrap_start *s)
 	char *name, *text = wrap_string(e->at.value), *why = NULL;
 	size_t at = 0;
 
-	if (text == NULL || strchr(text, '$') != NULL ||
+	if (text == NULL || text[0] == '-' || strchr(text, '$') != NULL ||
 	    strstr(text, "{env:") != NULL)
 		why = xstrdup("its URL is not understood, or has a $, which "
 			      "mcpsplice does not replace");

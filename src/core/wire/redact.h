@@ -20,9 +20,8 @@ bool redact_json(struct buf *out, struct span text, size_t max);
 void redact_words(struct buf *out, struct span text, size_t max);
 /* Appends a URL, but mask for the query, the fragment, the user and each
  * segment of the path, or parameter in it, that looks like a secret: it is long
- * and random, begins
- * as keys of well-known services do, or follows a segment that is named like a
- * secret. */
+ * and random, begins as keys of well-known services do, or follows one that is
+ * named like a secret. */
 void redact_path(struct buf *out, struct span url, const char *mask);
 /* Calls found with each part of the URL's path, query and fragment that looks like
  * a secret. */

@@ -359,6 +359,9 @@ static const struct {
 	    "[its environment is not understood" },
 	{ "{'url':'https://a/x','env':['A=1']}", "[its env" },
 	{ "{'url':'https://a/x','environment':7}", "[its env" },
+	/* it would be an option of mcpsplice, and its file would be read */
+	{ "{'url':'--config=/dev/null'}", "[its URL is not understood" },
+	{ "{'url':'-K/dev/null','headers':{'A':'b'}}", "[its URL is not" },
 	{ "{'command':'docker','env':['A=1'],'environment':[[{}]]}", "=" },
 	{ "{'command':'npx','args':['mcp-remote','https://a/x'],'env':null}",
 	    "{'command':'/m','args':['https://a/x'],'env':null}" },
