@@ -11,7 +11,9 @@ const path = require('path');
 
 const { version, optionalDependencies } = require('../package.json');
 
+const windows = process.platform === 'win32';
 const platform = `${process.platform}-${process.arch}`;
+const file = windows ? 'mcpsplice.exe' : 'mcpsplice';
 const platforms = Object.keys(optionalDependencies)
     .map((name) => name.replace('@mcpsplice/', ''));
 const START_ERROR = -32603;
@@ -45,11 +47,15 @@ function refuse(why) {
         });
 }
 
+function cannot_run(error) {
+    refuse(`the program cannot be run: ${error.message}`);
+}
+
 function why_missing() {
     const build = 'or build mcpsplice from its source';
 
-    if (process.platform === 'win32')
-        return 'there is no program for Windows itself. In WSL there is; use '
+    if (windows && !platforms.includes(platform))
+        return `there is no program for ${platform}. In WSL there is; use `
             + 'this command: wsl.exe --exec npx -y mcpsplice URL';
     if (!platforms.includes(platform))
         return `there is no program for ${platform}. Use one of `
@@ -93,10 +99,10 @@ function installed() {
     const name = `@mcpsplice/${platform}`;
 
     if (process.versions.pnp)
-        return require.resolve(`${name}/bin/mcpsplice`);
+        return require.resolve(`${name}/bin/${file}`);
     return folders().map((folder) => path.join(folder, name))
         .filter(is_ours)
-        .map((folder) => path.join(folder, 'bin', 'mcpsplice'))
+        .map((folder) => path.join(folder, 'bin', file))
         .find((program) => fs.existsSync(program));
 }
 
@@ -111,11 +117,13 @@ function find() {
     }
     if (program === undefined)
         return refuse(why_missing());
+    if (windows)
+        return program;
     try {
         /* execve ends Node with a core file if it fails */
         fs.accessSync(program, fs.constants.X_OK);
     } catch (error) {
-        return refuse(`the program cannot be run: ${error.message}`);
+        return cannot_run(error);
     }
     return program;
 }
@@ -143,8 +151,7 @@ function stay(program, argv) {
      * end the program at once, so each must come once: without a terminal the
      * program is in a group of its own. */
     child = spawn(program, argv, { stdio: 'inherit', detached: !terminal });
-    child.on('error', (error) =>
-        refuse(`the program cannot be run: ${error.message}`));
+    child.on('error', cannot_run);
     child.on('exit', (code, signal) => {
         process.exitCode = code;
         if (signal === null)
@@ -159,9 +166,32 @@ function stay(program, argv) {
         .unref();
 }
 
-const program = find();
+/* Windows has no execve, though Node has a function of that name there. The
+ * program is in the console and in the job of this process: it gets Ctrl-C
+ * itself, and it ends when this process is ended. A console of its own would be
+ * a window. */
+function stay_on_windows(program, argv) {
+    let child;
 
-if (program !== undefined && process.execve)
-    replace_process(program, process.argv.slice(2));
+    for (const signal of ['SIGINT', 'SIGBREAK', 'SIGHUP'])
+        process.on(signal, () => {});
+    try {
+        child = require('child_process').spawn(program, argv,
+            { stdio: 'inherit', windowsHide: true });
+    } catch (error) {
+        /* what Node has no name for, such as a program that is blocked */
+        return cannot_run(error);
+    }
+    child.on('error', cannot_run);
+    child.on('exit', (code) => process.exit(code));
+}
+
+const program = find();
+const argv = process.argv.slice(2);
+
+if (program !== undefined && windows)
+    stay_on_windows(program, argv);
+else if (program !== undefined && process.execve)
+    replace_process(program, argv);
 else if (program !== undefined)
-    stay(program, process.argv.slice(2));
+    stay(program, argv);

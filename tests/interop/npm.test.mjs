@@ -19,7 +19,25 @@ import { StdioClientTransport } from
 import { binary, sleep, splice_env, start_everything, until } from './lib.mjs';
 
 const RELEASE = { 'linux-x64': 'linux-x86_64', 'linux-arm64': 'linux-aarch64',
-    'darwin-x64': 'darwin-x86_64', 'darwin-arm64': 'darwin-arm64' };
+    'darwin-x64': 'darwin-x86_64', 'darwin-arm64': 'darwin-arm64',
+    'win32-x64': 'windows-x86_64.exe' };
+const WINDOWS = 'win32-x64';
+/* Node on Linux, as it is on Windows for the launcher: its own execve throws
+ * there. What is spawned, and how, is told on stderr. */
+const ON_WINDOWS = `
+Object.defineProperty(process, "platform", { value: "win32" });
+Object.defineProperty(process, "arch", { value: "x64" });
+process.execve = () => { throw new Error("no execve on Windows"); };
+require("fs").accessSync = () => { throw new Error("no X_OK on Windows"); };
+const child_process = require("child_process");
+const { spawn } = child_process;
+child_process.spawn = (program, argv, options) => {
+    console.error(JSON.stringify(options));
+    if (process.env.BLOCKED)
+        throw new Error("spawn UNKNOWN");
+    return spawn(program, argv, options);
+};
+`;
 const platform = `${process.platform}-${process.arch}`;
 const version = '9.8.7-test.1';
 const initialize = '{"jsonrpc":"2.0","id":"first","method":"initialize",'
@@ -185,15 +203,16 @@ async function session(command, args = [], env = {}) {
 }
 
 /* The launcher, with this text as its program. */
-function with_program(name, text, mode = 0o755) {
+function with_program(name, text, mode = 0o755, system = platform) {
     const root = at(name, 'node_modules');
-    const bin = path.join(root, '@mcpsplice', platform, 'bin');
+    const bin = path.join(root, '@mcpsplice', system, 'bin');
+    const file = system === WINDOWS ? 'mcpsplice.exe' : 'mcpsplice';
 
     fs.cpSync(path.join(installed, 'node_modules', 'mcpsplice'),
         path.join(root, 'mcpsplice'), { recursive: true });
     fs.mkdirSync(bin, { recursive: true });
-    fs.writeFileSync(path.join(bin, 'mcpsplice'), text);
-    fs.chmodSync(path.join(bin, 'mcpsplice'), mode);
+    fs.writeFileSync(path.join(bin, file), text);
+    fs.chmodSync(path.join(bin, file), mode);
     return path.join(root, 'mcpsplice', 'bin', 'mcpsplice.js');
 }
 
@@ -280,6 +299,37 @@ describe('packed and installed from files, offline', () => {
 
         assert.deepEqual(optionalDependencies, Object.fromEntries(
             [...wanted].map((name) => [`@mcpsplice/${name}`, version])));
+    });
+
+    test('all platforms', async () => {
+        fs.mkdirSync(at('dist-all'));
+        for (const release of Object.values(RELEASE))
+            fs.writeFileSync(at('dist-all', `mcpsplice-${version}-${release}`),
+                release);
+        const packing = await run(process.env.NPM_PACK,
+            [at('dist-all'), version, at('all')]);
+        const in_file = (name, inner) => execFileSync('tar', ['-xOzf',
+            at('all', `mcpsplice-${name}${version}.tgz`), `package/${inner}`],
+        { encoding: 'utf8' });
+
+        assert.equal(packing.code, 0, packing.err);
+        assert.ok(!packing.out.includes('left out'), packing.out);
+        for (const [name, release] of Object.entries(RELEASE)) {
+            const { os: systems, cpu } = JSON.parse(
+                in_file(`${name}-`, 'package.json'));
+            const suffix = name === WINDOWS ? '.exe' : '';
+
+            assert.equal(`${systems}-${cpu}`, name);
+            assert.equal(in_file(`${name}-`, `bin/mcpsplice${suffix}`),
+                release);
+        }
+        assert.deepEqual(Object.keys(JSON.parse(in_file('', 'package.json'))
+            .optionalDependencies).sort(),
+        Object.keys(RELEASE).map((name) => `@mcpsplice/${name}`).sort());
+        /* who has no program for Windows is told of WSL */
+        assert.doesNotMatch(in_file('', 'README.md'), /WSL|@/);
+        assert.match(fs.readFileSync(path.join(installed, 'node_modules',
+            'mcpsplice', 'README.md'), 'utf8'), /^On Windows, use WSL: /m);
     });
 
     test('a version that npm does not know is refused', async () => {
@@ -493,6 +543,45 @@ for (const [way, env] of [
                 options)).code, 22);
         });
     });
+
+/* The launcher's way on Windows. That Node does there what its options say is
+ * for Windows to show. */
+describe('on Windows, played', () => {
+    const run_there = (name, text, more = {}) => run(process.execPath,
+        [with_program(name, text, 0o755, WINDOWS), 'a b', '$HOME'],
+        { input: initialize, env: { ...node_first(name, ON_WINDOWS),
+            ...more } });
+
+    test('arguments, descriptors, the exit status', async () => {
+        const done = await run_there('windows-state',
+            '#!/bin/sh\nprintf "<%s>" "$@"\ncat\nexit 22\n');
+
+        assert.equal(done.code, 22, done.err);
+        assert.equal(done.out, `<a b><$HOME>${initialize}`);
+        assert.deepEqual(JSON.parse(done.err),
+            { stdio: 'inherit', windowsHide: true });
+    });
+
+    test('Ctrl-C is for the program', async () => {
+        const script = with_program('windows-interrupt', '#!/bin/sh\n'
+            + 'echo started\nread line\nexit 5\n', 0o755, WINDOWS);
+        const p = start(process.execPath, [script],
+            { env: node_first('windows-interrupt', ON_WINDOWS) });
+
+        await until(() => p.out.includes('started'), 'the program');
+        p.child.kill('SIGINT');
+        p.child.stdin.end('\n');
+        assert.deepEqual(await p.end, { code: 5, signal: null });
+    });
+
+    test('a program that is blocked', async () => {
+        const done = await run_there('windows-blocked', '', { BLOCKED: '1' });
+
+        assert.equal(done.code, 1);
+        assert.match(done.err, /the program cannot be run: spawn UNKNOWN\n/);
+        assert.match(JSON.parse(done.out).error.message, /spawn UNKNOWN/);
+    });
+});
 
 /* How package managers lay out what they install: our package, the folder of
  * the programs, and a link to our package. */
