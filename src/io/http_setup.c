@@ -140,7 +140,9 @@ set_transport(struct transfer *x)
 	SET(x, CURLOPT_TCP_KEEPINTVL, (long)HTTP_KEEPALIVE_INTERVAL_S);
 	SET(x, CURLOPT_MAXAGE_CONN, (long)HTTP_IDLE_S);
 	SET(x, CURLOPT_MAXLIFETIME_CONN, (long)HTTP_LIFETIME_S);
-	SET(x, CURLOPT_UNIX_SOCKET_PATH, c->unix_socket);
+	/* a libcurl without such sockets refuses the option */
+	if (c->unix_socket != NULL)
+		SET(x, CURLOPT_UNIX_SOCKET_PATH, c->unix_socket);
 	if (c->ipv4_only)
 		SET(x, CURLOPT_IPRESOLVE, (long)CURL_IPRESOLVE_V4);
 	if (c->ipv6_only)

@@ -12,13 +12,15 @@
 
 #include "io/loop.h"
 
+#include <sys/time.h>
+#include <sys/types.h>
+#ifdef HAVE_SYS_SYSCALL_H
+#include <sys/syscall.h>
+#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <sys/time.h>
-#include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
 #if !defined(SYS_pidfd_open) && defined(HAVE_KQUEUE)
