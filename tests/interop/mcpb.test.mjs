@@ -39,13 +39,13 @@ function answer(req, res, m) {
 }
 
 /* Packs the bundle of a manifest, and unpacks it elsewhere. */
-function bundle(name, folder) {
+function bundle(name, folder, dist = 'dist') {
     const file = path.join(dir, `${name}.mcpb`);
     const at = path.join(dir, name);
     const env = { ...process.env, MCPB: 'mcpb' };
 
     execFileSync(path.join(contrib, 'pack'),
-        [path.join(dir, 'dist'), '1.2.3', file, folder], { env });
+        [path.join(dir, dist), '1.2.3', file, folder], { env });
     execFileSync('mcpb', ['unpack', file, at], { env });
     return at;
 }
@@ -62,6 +62,18 @@ function config_of(at, user) {
         userConfig: user,
         pathSeparator: path.sep,
     });
+}
+
+/* The official code, as if it ran on Windows. */
+async function on_windows(f) {
+    const real = Object.getOwnPropertyDescriptor(process, 'platform');
+
+    Object.defineProperty(process, 'platform', { value: 'win32' });
+    try {
+        return await f();
+    } finally {
+        Object.defineProperty(process, 'platform', real);
+    }
 }
 
 /* A session of what the host would start; returns what the server saw. */
@@ -115,6 +127,7 @@ describe('the bundle', { skip: !here && 'no bundle for this platform' }, () => {
 
         assert.equal(manifest.version, '1.2.3');
         assert.deepEqual(manifest.compatibility.platforms, ['linux']);
+        assert.equal(manifest.server.mcp_config.platform_overrides, undefined);
         assert.equal(manifest.user_config.token.sensitive, true);
         assert.equal(await config_of(at, {}), undefined, 'the URL is required');
 
@@ -123,6 +136,40 @@ describe('the bundle', { skip: !here && 'no bundle for this platform' }, () => {
         assert.ok(!JSON.stringify(config.args).includes('tok-1'));
         for (const r of await session(config))
             assert.equal(r.authorization, 'Bearer tok-1', r.method);
+    });
+
+    test('of all platforms starts the program of each', async () => {
+        const releases = ['linux-x86_64', 'linux-aarch64', 'darwin-x86_64',
+            'darwin-arm64', 'windows-x86_64.exe'];
+
+        fs.mkdirSync(path.join(dir, 'all'));
+        for (const release of releases)
+            fs.writeFileSync(path.join(dir, 'all', `mcpsplice-1.2.3-${release}`),
+                `#!/bin/sh\necho ${release} "$BUNDLE_TOKEN" "$@"\n`);
+        const at = bundle('everywhere', contrib, 'all');
+
+        assert.deepEqual(manifest_of(at).compatibility.platforms,
+            ['linux', 'darwin', 'win32']);
+        /* what a host asks uname for, played */
+        for (const [system, machine, release] of [
+            ['Linux', 'x86_64', releases[0]], ['Linux', 'aarch64', releases[1]],
+            ['Darwin', 'x86_64', releases[2]], ['Darwin', 'arm64', releases[3]],
+        ]) {
+            const bin = fs.mkdtempSync(path.join(dir, 'bin-'));
+            const config = await config_of(at, { url, token: 't' });
+
+            fs.writeFileSync(path.join(bin, 'uname'),
+                `#!/bin/sh\necho ${system} ${machine}\n`, { mode: 0o755 });
+            assert.equal(execFileSync(config.command, config.args, {
+                env: { ...config.env, PATH: `${bin}:${process.env.PATH}` },
+                encoding: 'utf8' }),
+            `${release} t --bearer-env BUNDLE_TOKEN -- ${url}\n`);
+        }
+        const config = await on_windows(() => config_of(at, { url }));
+
+        assert.deepEqual(config.env, {});
+        assert.equal(execFileSync(config.command, config.args,
+            { encoding: 'utf8' }), `windows-x86_64.exe  -- ${url}\n`);
     });
 
     test('starts without a token', async () => {
