@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "auth/proof.h"
 #include "base/log.h"
 #include "core/wire/redact.h"
 #include "io/http.h"
@@ -22,7 +23,6 @@
 #include "options/options.h"
 #include "options/setup.h"
 #include "proxy/proxy.h"
-#include "proxy/startup.h"
 #include "signin/account.h"
 #include "tools/command.h"
 
@@ -199,7 +199,7 @@ main(int argc, char **argv)
 		why = redact_tokens(why);
 	if (why != NULL && o.command == COMMAND_PROXY && !o.show_config &&
 	    !o.help && !o.version)
-		refuse(why);
+		proxy_refuse(why);
 	else if (why != NULL)
 		log_error("%s", why);
 	free(why);

@@ -12,17 +12,18 @@
 
 #include <inttypes.h>
 #include <limits.h>
-#include <stdlib.h>
-
 #include <openssl/bio.h>
 #include <openssl/core_names.h>
+#include <openssl/crypto.h>
 #include <openssl/ecdsa.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
+#include <stdlib.h>
 
+#include "base/bounds.h"
 #include "base/codec.h"
 #include "store/record.h"
 
@@ -34,6 +35,40 @@ enum {
 	LIFE_S = 60,
 	SHOWN_MAX = 200
 };
+
+static void *
+take(size_t n, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	return n == 0 ? NULL : xmalloc(n);
+}
+
+/* CRYPTO_realloc: 0 bytes free it. */
+static void *
+change(void *p, size_t n, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	if (n > 0)
+		return xrealloc(p, n);
+	free(p);
+	return NULL;
+}
+
+static void
+give(void *p, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	free(p);
+}
+
+void
+memory_of_crypto(void)
+{
+	(void)CRYPTO_set_mem_functions(take, change, give);
+}
 
 struct assertion_key {
 	EVP_PKEY *pkey;
@@ -239,7 +274,9 @@ assertion_make_key(void)
 	return pem;
 }
 
-int
+/* Appends the public half of a key on P-256 as a JWK (RFC 7518 6.2.1). Returns
+ * 0, or -1 if it is another key. */
+static int
 assertion_jwk(const struct assertion_key *k, struct buf *json)
 {
 	const EVP_PKEY *pkey = k->pkey;
@@ -299,7 +336,9 @@ out:
 	return rc;
 }
 
-int
+/* Ends a JWT that has header and claims: appends a dot and the signature. alg
+ * fits the key. Returns 0, or -1 with token as it was. */
+static int
 assertion_sign(const struct assertion_key *k, const char *alg,
     struct buf *token)
 {
@@ -374,4 +413,181 @@ assertion_make(const struct assertion_key *k, const char *client,
 	*why = xstrdup("the assertion cannot be signed");
 	buf_free(&token);
 	return NULL;
+}
+
+/*
+ * DPoP proofs. A proof is a JWT whose header, with the public key, is the same
+ * each time, so it is kept encoded; the claims are made anew for each request.
+ */
+
+#define ALG "ES256"
+
+enum { CLOCK_OFF_S = 60 }; /* some servers allow no more */
+
+struct dpop {
+	char *pem; /* of the key, to tell it from the next; NULL: none */
+	struct assertion_key *key;
+	struct buf header; /* encoded */
+	char *nonce;       /* NULL: none */
+};
+
+struct dpop *
+dpop_new(void)
+{
+	struct dpop *d = xcalloc(1, sizeof *d);
+
+	buf_init(&d->header, 0);
+	return d;
+}
+
+static void
+forget_key(struct dpop *d)
+{
+	assertion_key_free(d->key);
+	d->key = NULL;
+	string_wipe(&d->pem);
+	buf_free(&d->header);
+}
+
+/* Encodes the header. Returns 0, or -1 if it is no key for ES256. */
+static int
+make_header(struct dpop *d)
+{
+	struct buf json;
+	int rc;
+
+	buf_init(&json, 0);
+	buf_adds(&json, "{\"typ\":\"dpop+jwt\",\"alg\":\"" ALG "\",\"jwk\":");
+	rc = assertion_jwk(d->key, &json);
+	buf_addc(&json, '}');
+	if (rc == 0)
+		codec_base64url(&d->header, buf_span(&json));
+	buf_free(&json);
+	return rc;
+}
+
+bool
+dpop_set_key(struct dpop *d, const char *pem)
+{
+	char *why = NULL;
+
+	if (d->pem != NULL && pem != NULL && strcmp(d->pem, pem) == 0)
+		return true;
+	forget_key(d);
+	if (pem == NULL)
+		return false;
+	d->key = assertion_key(span_of(pem), &why);
+	free(why);
+	if (d->key == NULL || make_header(d) < 0) {
+		forget_key(d);
+		return false;
+	}
+	d->pem = xstrdup(pem);
+	return true;
+}
+
+/* RFC 9449 8.1: NQCHAR, and at least one. */
+static bool
+is_nonce(const char *s)
+{
+	struct span text = span_of(s);
+
+	return text.n > 0 && text.n <= BOUND_ID_BYTES &&
+	    span_is_printable(text, '!') && strpbrk(s, "\"\\") == NULL;
+}
+
+void
+dpop_hear(struct dpop *d, const char *nonce)
+{
+	if (nonce == NULL || !is_nonce(nonce) ||
+	    (d->nonce != NULL && strcmp(d->nonce, nonce) == 0))
+		return;
+	free(d->nonce);
+	d->nonce = xstrdup(nonce);
+}
+
+bool
+dpop_has_nonce(const struct dpop *d)
+{
+	return d->nonce != NULL;
+}
+
+/* Appends ,"name":"value" to the claims, or nothing for NULL. */
+static void
+claim(struct buf *json, const char *name, struct span value)
+{
+	if (value.p == NULL)
+		return;
+	buf_addf(json, ",\"%s\":", name);
+	codec_json_string(json, value);
+}
+
+int
+dpop_prove(const struct dpop *d, const char *method, const char *url,
+    const char *ath, int64_t now, struct headers *to)
+{
+	char jti[PROOF_BYTES];
+	struct buf json, token;
+	int rc = -1;
+
+	if (d->key == NULL || proof_random(jti) < 0)
+		return -1;
+	buf_init(&json, 0);
+	buf_addf(&json, "{\"jti\":\"%s\",\"iat\":%" PRId64, jti, now);
+	claim(&json, "htm", span_of(method));
+	/* RFC 9449 4.2: without query and fragment */
+	claim(&json, "htu", (struct span){ url, strcspn(url, "?#") });
+	claim(&json, "ath", span_of(ath));
+	claim(&json, "nonce", span_of(d->nonce));
+	buf_addc(&json, '}');
+	buf_init(&token, 0);
+	buf_addspan(&token, buf_span(&d->header));
+	buf_addc(&token, '.');
+	codec_base64url(&token, buf_span(&json));
+	if (assertion_sign(d->key, ALG, &token) == 0)
+		rc = headers_add(to, span_of("DPoP"), buf_span(&token), true);
+	buf_free(&json);
+	buf_free(&token);
+	return rc;
+}
+
+void
+dpop_free(struct dpop *d)
+{
+	if (d == NULL)
+		return;
+	forget_key(d);
+	free(d->nonce);
+	free(d);
+}
+
+bool
+dpop_is_bound(const struct record *r)
+{
+	char hash[PROOF_BYTES];
+
+	return r->token.access != NULL && r->token.dpop_ath != NULL &&
+	    proof_challenge(hash, r->token.access) == 0 &&
+	    strcmp(hash, r->token.dpop_ath) == 0;
+}
+
+char *
+dpop_clock(int64_t ahead_s, const char *host)
+{
+	static const struct {
+		int64_t s, most_s; /* of one; up to so many s it is used */
+		const char *name;
+	} units[] = { { 60, 2 * 3600, "minute" }, { 3600, 2 * 86400, "hour" },
+		{ 86400, INT64_MAX, "day" } };
+	int64_t off = ahead_s < 0 ? -ahead_s : ahead_s, n;
+	size_t i = 0;
+
+	if (off < CLOCK_OFF_S)
+		return NULL;
+	while (off > units[i].most_s)
+		i++;
+	n = (off + units[i].s / 2) / units[i].s;
+	return xasprintf("this machine's clock is %lld %s%s %s %s's: set it",
+	    (long long)n, units[i].name, n == 1 ? "" : "s",
+	    ahead_s < 0 ? "behind" : "ahead of", host);
 }

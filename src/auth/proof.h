@@ -5,7 +5,14 @@
 #ifndef MCPSPLICE_AUTH_PROOF_H
 #define MCPSPLICE_AUTH_PROOF_H
 
+#include "base/headers.h"
 #include "base/mem.h"
+#include "store/record.h"
+
+/* Lets libcrypto end the process when there is no memory, as we do; some of its
+ * versions would crash. Has to come before the first use of libcrypto.
+ * io/loop and io/http do the same for libevent and libcurl. */
+void memory_of_crypto(void);
 
 #define PROOF_BYTES 44 /* 32 bytes as base64url, and a NUL */
 
@@ -25,18 +32,45 @@ void assertion_key_free(struct assertion_key *k);
 /* A new key on P-256 as PEM, for assertion_key. The caller owns it and wipes it
  * (string_wipe). NULL when libcrypto cannot make one. */
 char *assertion_make_key(void);
-/* Appends the public half of a key on P-256 as a JWK (RFC 7518 6.2.1). Returns
- * 0, or -1 if it is another key. */
-int assertion_jwk(const struct assertion_key *k, struct buf *json);
-/* Ends a JWT that has header and claims: appends a dot and the signature. alg
- * fits the key. Returns 0, or -1 with token as it was. */
-int assertion_sign(const struct assertion_key *k, const char *alg,
-    struct buf *token);
 /* private_key_jwt (RFC 7523 section 3): iss and sub are the client, exp is now
  * (s since 1970) and 60 s, jti random. algs: what the server lists, blanks
  * between, or NULL; it chooses RS256 or PS256. The token, owned by the caller;
  * NULL with *why when no algorithm fits. */
 char *assertion_make(const struct assertion_key *k, const char *client,
     const char *audience, const char *algs, int64_t now, char **why);
+
+/*
+ * DPoP (RFC 9449): a token that is bound to a key of ours, and the proof that
+ * goes with each request. Proofs are dated by this machine's clock, never by a
+ * server's: else a server could collect proofs for later (RFC 9449 11.2).
+ */
+
+/* The key, and the newest nonce of one server. */
+struct dpop;
+
+/* Has neither key nor nonce; the caller owns it. */
+struct dpop *dpop_new(void);
+/* Takes the key of a record (PEM; NULL: none) for the proofs from now on; the
+ * nonce stays. Returns whether there is one. */
+bool dpop_set_key(struct dpop *d, const char *pem);
+/* Notes the nonce of an answer, the value of DPoP-Nonce. NULL, or one that is
+ * malformed or too long, leaves the one before. */
+void dpop_hear(struct dpop *d, const char *nonce);
+bool dpop_has_nonce(const struct dpop *d);
+/* Appends the DPoP header of one request: a proof for this method and URL,
+ * dated now (s since 1970), for the token whose S256 is ath (NULL: a request to
+ * a token endpoint). Each call makes another one. Returns 0, or -1 if there is
+ * no key or it cannot sign. */
+int dpop_prove(const struct dpop *d, const char *method, const char *url,
+    const char *ath, int64_t now, struct headers *to);
+/* NULL is fine. */
+void dpop_free(struct dpop *d);
+
+/* Is the access token of the record bound to the key of the record? */
+bool dpop_is_bound(const struct record *r);
+/* What is said if this machine's clock is so far from a host's that proofs may
+ * be refused for it, owned by the caller; NULL: it is not. ahead_s: negative if
+ * it is behind. */
+char *dpop_clock(int64_t ahead_s, const char *host);
 
 #endif

@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-#include "options/mistype.h"
+#include "options/table.h"
 
 struct argv_state {
 	struct option_argv *out;
@@ -177,18 +177,6 @@ is_port(const char *s)
 
 	return port >= 1 && port <= 65535;
 }
-
-const char *const option_commands[] = { [COMMAND_PROXY] = "",
-	[COMMAND_LOGIN] = "login",
-	[COMMAND_LOGOUT] = "logout",
-	[COMMAND_STATUS] = "status",
-	[COMMAND_REPORT] = "report",
-	[COMMAND_TOOLS] = "tools",
-	[COMMAND_CALL] = "call",
-	[COMMAND_CHECK] = "check",
-	[COMMAND_WRAP] = "wrap",
-	[COMMANDS] = "help",
-	[COMMANDS + 1] = "version" };
 
 /* Returns COMMAND_PROXY if the word is no command. */
 static enum command

@@ -19,10 +19,6 @@ struct option_argv {
 	bool remote;  /* the last one is mcp-remote's name */
 };
 
-enum { OPTION_WORDS = COMMANDS + 2 };
-/* The words of the commands, by enum command, then "help" and "version". */
-extern const char *const option_commands[];
-
 /* Reads argv. Returns 0, or -1 with *why. Free out in both cases. */
 int option_argv_read(struct option_argv *out, int argc, char **argv,
     char **why);

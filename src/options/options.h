@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "core/server/server.h"
 #include "core/session/session.h"
+#include "io/url.h"
 
 enum command {
 	COMMAND_PROXY,
@@ -21,6 +22,10 @@ enum command {
 	COMMAND_WRAP,
 	COMMANDS
 };
+enum { OPTION_WORDS = COMMANDS + 2 };
+/* The words of the commands, by enum command, then "help" and "version". */
+extern const char *const option_commands[];
+
 enum auth_mode {
 	AUTH_AUTO,
 	AUTH_NONE,
@@ -253,5 +258,13 @@ char *options_show(const struct options *o);
  * valid URL. */
 int options_identity(const struct options *o, struct buf *identity,
     char **host);
+
+/* Does the pattern of a section match this URL? "*" is any text, also across
+ * slashes, but scheme, host with port and the rest are matched separately, so
+ * that a pattern for a host does not match the path of another host. A pattern
+ * without "://" starts with the host; one without a path matches all paths.
+ * "%2e" is a dot, and "%2e%2e" thus the folder above, as WHATWG's URL standard
+ * has it. url may be NULL: then only "*" matches. */
+bool option_file_match(const char *pattern, const struct url *url);
 
 #endif

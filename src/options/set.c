@@ -17,7 +17,6 @@
 #include <strings.h>
 
 #include "io/url.h"
-#include "options/mistype.h"
 #include "options/options.h"
 #include "options/table.h"
 

@@ -3,14 +3,380 @@
 
 #include "options/setup.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bounds.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "core/wire/redact.h"
 #include "io/address.h"
-#include "options/network.h"
-#include "options/secret.h"
+#include "io/file.h"
 #include "options/table.h"
+
+/* Reads the secrets that options name. */
+
+/* Reads a file into to. Returns 0, or -1 with errno set. */
+static int
+read_all(const char *path, struct buf *to, bool check)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
+
+	if (fd < 0)
+		return -1;
+	if (check && fstat(fd, &st) == 0)
+		file_warn_if_open(path, &st);
+	rc = file_get_all(fd, to);
+	file_close(fd);
+	return rc;
+}
+
+static char *
+read_file(const char *option, const char *path, bool check, char **why)
+{
+	struct buf text;
+	char *secret = NULL;
+
+	buf_init(&text, BOUND_TEXT_BYTES);
+	if (read_all(path, &text, check) != 0) {
+		*why = redact_tokens(xasprintf("%s %s cannot be read: %s",
+		    option, string_shown(path), strerror(errno)));
+	} else {
+		while (text.n > 0 && strchr("\r\n", text.p[text.n - 1]))
+			text.n--;
+		if (text.n == 0 || memchr(text.p, '\0', text.n) != NULL)
+			*why = xasprintf("%s %s holds no text", option, path);
+		else
+			secret = xstrndup(text.p, text.n);
+	}
+	buf_wipe(&text);
+	return secret;
+}
+
+char *
+secret_file(const char *option, const char *path, char **why)
+{
+	return read_file(option, path, true, why);
+}
+
+char *
+secret_platform_file(const char *option, const char *path, char **why)
+{
+	return read_file(option, path, false, why);
+}
+
+/* Gives the same warning for a file that somebody else reads; NULL is
+ * allowed. */
+static void
+secret_check(const char *path)
+{
+	struct stat st;
+
+	if (path != NULL && stat(path, &st) == 0)
+		file_warn_if_open(path, &st);
+}
+
+void
+secret_peek(const char *path, struct buf *to)
+{
+	struct stat st;
+
+	/* A pipe can be read once only. */
+	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+		read_all(path, to, false);
+}
+
+char *
+secret_env(const char *option, const char *name, char **why)
+{
+	const char *value = getenv(name);
+
+	if (value != NULL && *value != '\0')
+		return xstrdup(value);
+	*why = redact_tokens(xasprintf("%s %s: the variable is not set", option,
+	    string_shown(name)));
+	return NULL;
+}
+
+void
+secret_free(char *secret)
+{
+	string_wipe(&secret);
+}
+
+/* The network options in the form that io/http wants. */
+
+/* libcurl reads such a file whole, and again for later connections. From a FIFO
+ * or a terminal it would wait for bytes. Returns what is wrong with the file,
+ * owned by the caller, or NULL. */
+static char *
+unfit(const char *name, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) != 0 || access(path, R_OK) != 0)
+		return xasprintf("%s: %s cannot be read: %s", name, path,
+		    strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return xasprintf("%s: %s is not a regular file", name, path);
+	if (st.st_size > BOUND_FILE_BYTES)
+		return xasprintf("%s: %s is larger than %zu bytes", name, path,
+		    (size_t)BOUND_FILE_BYTES);
+	return NULL;
+}
+
+/* The certificate and its key are used for the MCP server, or with --cert-auth.
+ * A bundle that the environment names for all programs, and that is missing, is
+ * left to libcurl: a server without TLS does not need it. Returns 0, or -1 with
+ * *why. */
+static int
+check_files(const struct options *o, bool server, char **why)
+{
+	char *cacert = options_set_by(o, "cacert");
+	const struct {
+		const char *name, *path;
+		bool used;
+	} files[] = {
+		{ cacert, o->cacert,
+		    o->cacert == NULL || options_given(o, "cacert") ||
+			access(o->cacert, R_OK) == 0 },
+		{ "--proxy-cacert", o->proxy_cacert, true },
+		{ "--cert", o->cert, server || o->cert_auth },
+		{ "--key", o->key, server || o->cert_auth },
+		{ "--netrc-file", o->netrc_file, server },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof files / sizeof *files && *why == NULL; i++)
+		if (files[i].used && files[i].path != NULL)
+			*why = unfit(files[i].name, files[i].path);
+	free(cacert);
+	return *why == NULL ? 0 : -1;
+}
+
+/* Returns the value of the variable from which libcurl takes the proxy for this
+ * scheme, and its name; NULL if there is none. */
+static const char *
+proxy_variable(bool https, const char **name)
+{
+	const char *const *at = http_proxy_variables[https];
+	const char *value;
+
+	for (; *at != NULL; at++) {
+		*name = *at;
+		value = getenv(*name);
+		if (value != NULL && value[0] != '\0')
+			return value;
+	}
+	return NULL;
+}
+
+char *
+network_proxy(const struct options *o, bool https, char **from)
+{
+	const char *name = NULL, *value = o->proxy;
+	struct buf shown;
+
+	if (value == NULL)
+		value = proxy_variable(https, &name);
+	if (value == NULL || value[0] == '\0')
+		return NULL;
+	*from = o->proxy == NULL ? xstrdup(name) : options_set_by(o, "proxy");
+	buf_init(&shown, 0);
+	redact_proxy(&shown, value);
+	return buf_take(&shown);
+}
+
+/* Tells where the proxies come from, for the words of a failure. */
+static void
+fill_proxies(struct http_config *c, struct network *n, const struct options *o)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		if (n->proxy[i] == NULL)
+			n->proxy[i] = network_proxy(o, i == 1,
+			    &n->proxy_from[i]);
+		c->proxies[i].url = n->proxy[i];
+		c->proxies[i].from = n->proxy_from[i];
+	}
+}
+
+static bool
+asks_for_no_checks(void)
+{
+	const char *value = getenv("NODE_TLS_REJECT_UNAUTHORIZED");
+
+	return value != NULL && strcmp(value, "0") == 0;
+}
+
+static void
+fill(struct http_config *c, const struct options *o)
+{
+	c->proxy = o->proxy;
+	c->noproxy = o->noproxy;
+	c->proxy_user = o->proxy_user;
+	c->proxy_negotiate = o->proxy_negotiate;
+	c->proxy_cacert = o->proxy_cacert;
+	c->cacert = o->cacert;
+	c->ca_folder = o->ca_folder;
+	c->cacert_extra = o->cacert_extra;
+	c->node_insecure = asks_for_no_checks();
+	c->ipv4_only = o->ipv4_only;
+	c->ipv6_only = o->ipv6_only;
+	c->resolve = (const char *const *)o->resolve.list;
+	c->connect_timeout_ms = o->connect_timeout_ms;
+	c->max_inflight = o->max_inflight;
+	c->user_agent = o->user_agent != NULL ? o->user_agent :
+						PACKAGE_NAME
+	    "/" PACKAGE_VERSION;
+}
+
+static int
+fill_cert(struct http_config *c, struct network *n, const struct options *o,
+    char **why)
+{
+	c->cert = o->cert;
+	c->key = o->key;
+	if (o->key_password_file != NULL && n->key_password == NULL &&
+	    (n->key_password = secret_file("--key-password-file",
+		 o->key_password_file, why)) == NULL)
+		return -1;
+	c->key_password = n->key_password;
+	return 0;
+}
+
+void
+network_free(struct network *n)
+{
+	size_t i;
+
+	secret_free(n->key_password);
+	free(n->sigv4);
+	for (i = 0; i < 2; i++) {
+		free(n->proxy[i]);
+		free(n->proxy_from[i]);
+	}
+	*n = (struct network){ 0 };
+}
+
+char *
+network_extra_why(const struct options *o)
+{
+	char *why = o->cacert_extra == NULL ?
+	    NULL :
+	    unfit("NODE_EXTRA_CA_CERTS", o->cacert_extra);
+	char *text = why == NULL ? NULL : xasprintf("%s: it is not used", why);
+
+	free(why);
+	return text;
+}
+
+/* The user chose NODE_EXTRA_CA_CERTS for other programs: it does not stop this
+ * one. */
+static struct http *
+make(struct loop *l, struct http_config *c, const struct options *o, char **why)
+{
+	const char *fault = NULL;
+	char *extra = network_extra_why(o);
+	struct http *h;
+
+	if (extra != NULL) {
+		log_warn("%s", extra);
+		c->cacert_extra = NULL;
+	}
+	free(extra);
+	h = http_new(l, c, &fault);
+	if (h == NULL)
+		*why = xasprintf("libcurl cannot be used: %s", fault);
+	return h;
+}
+
+static struct http *
+make_server(struct network *n, struct loop *l, const struct options *o,
+    bool watched, char **why)
+{
+	struct http_config c = { .watched = watched };
+
+	if (check_files(o, true, why) != 0)
+		return NULL;
+	fill(&c, o);
+	fill_proxies(&c, n, o);
+	c.unix_socket = o->unix_socket;
+	c.no_cookies = o->no_cookies;
+	/* Few answers are large enough to gain by it, and some servers hold
+	 * events back to compress more at once (doc/protocol.md 2.8). */
+	c.codings = o->compressed ? "" : "identity";
+	c.http2 = o->http2;
+	c.netrc_file = o->netrc_file;
+	/* the request of a watched client has no credentials */
+	c.negotiate = o->negotiate && !watched;
+	if (!watched && n->sigv4 == NULL)
+		n->sigv4 = options_sigv4(o, why);
+	c.sigv4 = watched ? NULL : n->sigv4;
+	secret_check(o->key);
+	secret_check(o->netrc_file);
+	return fill_cert(&c, n, o, why) == 0 ? make(l, &c, o, why) : NULL;
+}
+
+struct http *
+network_server(struct network *n, struct loop *l, const struct options *o,
+    char **why)
+{
+	return make_server(n, l, o, false, why);
+}
+
+struct http *
+network_watched(struct network *n, struct loop *l, const struct options *o,
+    char **why)
+{
+	return make_server(n, l, o, true, why);
+}
+
+struct http *
+network_look(struct loop *l, const struct options *o, char **why)
+{
+	struct http_config c = { .only_looks = true, .no_cookies = true };
+
+	if (check_files(o, false, why) != 0)
+		return NULL;
+	fill(&c, o);
+	return make(l, &c, o, why);
+}
+
+struct http *
+network_auth(struct network *n, struct loop *l, const struct options *o,
+    bool (*allow)(const struct sockaddr *sa, void *arg), void *arg, char **why)
+{
+	struct http_config c = { 0 };
+
+	if (check_files(o, false, why) != 0)
+		return NULL;
+	fill(&c, o);
+	fill_proxies(&c, n, o);
+	c.no_cookies = true;
+	c.allow = allow;
+	c.allow_arg = arg;
+	if (o->cert_auth && fill_cert(&c, n, o, why) != 0)
+		return NULL;
+	return make(l, &c, o, why);
+}
+
+/* Do requests to this URL go through an HTTP proxy? The address of the host is
+ * then unknown. */
+static bool
+network_has_proxy(const struct options *o, const char *url)
+{
+	struct http_config c = { 0 };
+
+	fill(&c, o);
+	return http_takes_proxy(&c, url);
+}
 
 struct loop *
 setup_loop(char **why)

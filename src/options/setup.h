@@ -7,10 +7,66 @@
 
 #include "auth/given.h"
 #include "base/log.h"
+#include "base/mem.h"
+#include "io/http.h"
 #include "io/url.h"
 #include "options/options.h"
 #include "store/import.h"
 #include "store/store.h"
+
+struct sockaddr;
+
+/* Strings that a client needs for its life besides the options. Zero before
+ * use. */
+struct network {
+	char *key_password;
+	char *sigv4;
+	char *proxy[2], *proxy_from[2]; /* of http and of https */
+};
+void network_free(struct network *n); /* wipes the secrets */
+
+/* Both functions below return a client that the caller owns, or NULL with *why
+ * for users, owned by the caller. o and n are borrowed for the life of the
+ * client. */
+
+/* Makes the client for the MCP server. */
+struct http *network_server(struct network *n, struct loop *l,
+    const struct options *o, char **why);
+/* The same with config.watched (io/http.h). */
+struct http *network_watched(struct network *n, struct loop *l,
+    const struct options *o, char **why);
+/* Makes a client that only looks at the server's certificate (config.only_looks
+ * in io/http.h): it has no secret of the user but those of the proxy. */
+struct http *network_look(struct loop *l, const struct options *o, char **why);
+/* Makes the client for sign-in: no cookies, no compression, the certificate
+ * only with --cert-auth. allow is as in http_config. */
+struct http *network_auth(struct network *n, struct loop *l,
+    const struct options *o,
+    bool (*allow)(const struct sockaddr *sa, void *arg), void *arg, char **why);
+/* Returns the proxy of https or http URLs, as redact_proxy shows it, and in
+ * *from the option or the variable that it comes from, in libcurl's order; the
+ * caller owns both. NULL: there is none, and *from stays. */
+char *network_proxy(const struct options *o, bool https, char **from);
+
+/* Returns why NODE_EXTRA_CA_CERTS is not used, owned by the caller; NULL if it
+ * is, or not set. */
+char *network_extra_why(const struct options *o);
+
+/* Returns the content of a file without the line end after it, at most 64 KiB.
+ * The caller owns it (secret_free). Returns NULL with *why for users; option is
+ * the name of the option, for the message. Warns if the file is open to other
+ * users. */
+char *secret_file(const char *option, const char *path, char **why);
+/* Does the same without the warning, for a file that a platform writes: its
+ * mode is not the user's choice. */
+char *secret_platform_file(const char *option, const char *path, char **why);
+/* Returns the value of an environment variable, in the same way. */
+char *secret_env(const char *option, const char *name, char **why);
+/* Appends a file's content to to, without a word if that fails, or if it is no
+ * regular file. */
+void secret_peek(const char *path, struct buf *to);
+/* Wipes and frees the secret; NULL is allowed. */
+void secret_free(char *secret);
 
 /* Makes a loop, which the caller owns, or returns NULL with *why for users. */
 struct loop *setup_loop(char **why);

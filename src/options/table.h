@@ -101,9 +101,6 @@ const struct option_row *option_table_misspelt(struct span name);
 /* Returns the name that the user may have meant, by a misspelling or by its
  * beginning, or NULL. */
 const char *option_table_nearest(struct span name);
-/* Returns the one of n words of which name may be a misspelling, or NULL. */
-const char *option_nearest_word(struct span name, const char *const *words,
-    size_t n);
 /* Is this a header whose value is a secret? */
 bool option_table_names_secret(struct span name);
 /* Returns MCPSPLICE_NAME, owned by the caller. */
@@ -112,5 +109,23 @@ char *option_table_variable(const struct option_row *row);
  * none: a ${VAR} and an @FILE only name a place. */
 bool option_table_secret(const struct option_row *row, const char *value,
     struct span *secret);
+
+/* Returns what a word of another program means here: the name of an option, or
+ * with a blank in it what to do; NULL: not known. Case, "-" and "_" are ignored,
+ * except in a single letter. */
+const char *mistype_meant(struct span word);
+/* Returns the answer to an unknown option, to append to it and owned by the
+ * caller; NULL: none. */
+char *mistype_option(struct span name, const char *dashes);
+/* Returns the error about a first word that is not a command, owned by the
+ * caller; NULL: it may be a URL. */
+char *mistype_command(const char *word);
+/* Returns what is wrong with a value, such as "has quotes around it": a host, a
+ * shell or a person left it so. NULL: nothing. JSON, and a dollar in front of
+ * digits, may be meant. */
+const char *mistype_value(const char *text);
+/* Returns the token in a header, behind "Bearer" and the like: "" if it was torn
+ * off at a blank, or never there. */
+const char *mistype_token(const char *header);
 
 #endif

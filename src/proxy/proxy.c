@@ -19,6 +19,7 @@
 #include "base/bounds.h"
 #include "base/log.h"
 #include "core/chain.h"
+#include "core/exchange/fault.h"
 #include "core/wire/edit.h"
 #include "core/wire/lines.h"
 #include "core/wire/msg.h"
@@ -28,15 +29,13 @@
 #include "io/pipes.h"
 #include "io/route.h"
 #include "io/url.h"
-#include "options/network.h"
 #include "options/options.h"
-#include "options/secret.h"
 #include "options/setup.h"
 #include "os/random.h"
 #include "proxy/cache/process_note.h"
-#include "proxy/cache/state_cache.h"
+#include "proxy/cache/startup_cache.h"
 #include "proxy/credentials/authorize.h"
-#include "proxy/credentials/denial.h"
+#include "proxy/credentials/oauth.h"
 #include "proxy/trace.h"
 #include "proxy/transport/streamable.h"
 
@@ -1149,4 +1148,108 @@ proxy_run_watched(const struct options *o, proxy_watch_cb *watch, void *arg,
 	proxy_free(&p);
 	log_close();
 	return status;
+}
+
+/* --- one answer, where no proxy starts --- */
+
+enum { REFUSAL_MS = 2000, REFUSAL_LINE = 1 << 20, REFUSAL_DEPTH = 512 };
+
+struct refusal {
+	const char *why;
+	struct loop *loop;
+	struct pipes *pipes;
+	struct lines *lines;
+	bool answered;
+};
+
+static void
+refusal_end(void *arg)
+{
+	struct refusal *r = arg;
+
+	loop_stop(r->loop, 0);
+}
+
+static void
+refusal_broken(int error, void *arg)
+{
+	(void)error;
+	refusal_end(arg);
+}
+
+static void
+refusal_line(struct frame *f, void *arg)
+{
+	struct refusal *r = arg;
+	struct frame *answer;
+
+	if (!r->answered && msg_parse(f, REFUSAL_DEPTH) == MSG_OK &&
+	    f->kind == FRAME_REQUEST) {
+		r->answered = true;
+		answer = fault_make(FAULT_START,
+		    &(struct fault_args){
+			.request = f, .why = span_of(r->why) });
+		pipes_write(r->pipes, answer);
+		frame_unref(answer);
+		pipes_flush(r->pipes, REFUSAL_MS, refusal_end, r);
+	}
+	frame_unref(f);
+}
+
+static void
+refusal_too_long(uint64_t size, struct span id, bool request, void *arg)
+{
+	(void)size;
+	(void)id;
+	(void)request;
+	refusal_end(arg);
+}
+
+static void
+refusal_chunk(const char *p, size_t n, void *arg)
+{
+	struct refusal *r = arg;
+
+	lines_feed(r->lines, p, n);
+}
+
+static void
+refusal_eof(void *arg)
+{
+	struct refusal *r = arg;
+
+	lines_end(r->lines);
+	if (!r->answered)
+		refusal_end(r);
+}
+
+static void
+refusal_water(void *arg)
+{
+	(void)arg; /* one short line never fills the queue */
+}
+
+void
+proxy_refuse(const char *why)
+{
+	static const struct lines_ops lines_ops = { refusal_line,
+		refusal_too_long };
+	static const struct pipes_ops pipes_ops = { refusal_chunk, refusal_eof,
+		refusal_water, refusal_water, refusal_broken };
+	struct refusal r = { .why = why };
+	struct loop_timer *timer;
+
+	log_error("%s", why);
+	if (isatty(STDIN_FILENO) || (r.loop = loop_new()) == NULL)
+		return;
+	timer = loop_timer_new(r.loop, refusal_end, &r);
+	loop_timer_set(timer, REFUSAL_MS);
+	r.lines = lines_new(REFUSAL_LINE, &lines_ops, &r);
+	r.pipes = pipes_new(r.loop, STDIN_FILENO, STDOUT_FILENO, 1 << 20,
+	    1 << 18, &pipes_ops, &r);
+	loop_run(r.loop);
+	pipes_free(r.pipes);
+	lines_free(r.lines);
+	loop_timer_free(timer);
+	loop_free(r.loop);
 }

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "io/ancestors.h"
 #include "io/child.h"
-#include "options/secret.h"
+#include "options/setup.h"
 #include "options/table.h"
 #include "signin/browser.h"
 #include "signin/client_messages.h"

@@ -7,7 +7,6 @@
 #ifndef MCPSPLICE_SIGNIN_ACCOUNT_H
 #define MCPSPLICE_SIGNIN_ACCOUNT_H
 
-#include "options/network.h"
 #include "options/setup.h"
 #include "signin/fetch.h"
 #include "signin/managed.h"

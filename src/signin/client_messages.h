@@ -7,7 +7,7 @@
 #define MCPSPLICE_SIGNIN_CLIENT_MESSAGES_H
 
 #include "base/headers.h"
-#include "signin/metadata.h"
+#include "signin/discovery.h"
 #include "store/record.h"
 
 /* A form (application/x-www-form-urlencoded) with the headers that go with

@@ -22,7 +22,7 @@
 #include "base/codec.h"
 #include "base/queue.h"
 #include "io/url.h"
-#include "signin/metadata.h"
+#include "signin/browser.h"
 
 enum {
 	/* A request on a connection that the server closes meanwhile is
@@ -266,7 +266,7 @@ follow(struct fetch *t)
 		    " redirects (%d) what must not be redirected; if a token "
 		    "was asked for and the new place is right, add "
 		    "--token-endpoint %s",
-		    t->answer.status, metadata_word(target.text));
+		    t->answer.status, browser_word(target.text));
 	else if (t->redirects == BOUND_TRIES)
 		complain(t, " redirects too often (%d)", t->answer.status);
 	else if (!url_same_origin(&target, &t->url))

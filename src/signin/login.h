@@ -14,9 +14,8 @@
 #include "auth/login_process.h"
 #include "auth/proof.h"
 #include "signin/browser.h"
+#include "signin/discovery.h"
 #include "signin/fetch.h"
-#include "signin/given_token.h"
-#include "signin/metadata.h"
 #include "store/import.h"
 #include "store/store.h"
 
@@ -35,6 +34,21 @@ struct login_provider {
 	const struct token_source *id_token;
 	const struct record *record;
 	char name[STORE_NAME_BYTES];
+};
+
+/* A JWT that the user passes by an option: the assertion of a workload, or an ID
+ * token. It is read anew each time that it is needed, because platforms renew
+ * it. It stays with whom it was asked for, and in no message. All borrowed. */
+struct token_source {
+	const char *option; /* its name, for people */
+	/* Reads the text, from a file or a variable. Owned by the caller; NULL
+	 * with *why for people, which names the option. */
+	char *(*read)(void *arg, char **why);
+	void *arg;
+	/* or the words of a program that prints it, NULL-ended; and the
+	 * variables that it does not get */
+	char *const *command;
+	const char *const *unset;
 };
 
 /* All borrowed for the life of the login. NULL: not given. */
@@ -113,12 +127,6 @@ struct login;
  * discovery.h; all is borrowed. */
 struct discovery_config login_place(const struct login_config *c,
     const char *bound, bool interactive);
-/* store NULL: nothing is kept, nothing is shared. */
-struct login *login_new(struct loop *l, struct fetcher *f, struct store *store,
-    const struct login_config *config, login_where_cb *where, void *arg);
-/* Does all of it, and runs the loop meanwhile; once. If somebody else stops the
- * loop, it is LOGIN_STOPPED at once. Free d with login_done_free. */
-void login_run(struct login *g, struct login_done *d);
 void login_done_free(struct login_done *d);
 /* The URL that the user's browser was sent back to, from a terminal. Returns
  * false when it is not the one that is waited for. */
@@ -127,6 +135,5 @@ bool login_paste(struct login *g, const char *url);
  * but nobody is asked who was not asked yet. false: there is nothing to
  * finish, so the loop may be stopped. */
 bool login_orphan(struct login *g);
-void login_free(struct login *g); /* NULL is fine */
 
 #endif

@@ -309,7 +309,7 @@ adopt(struct login *g)
 			      "name it, with --issuer %s",
 			is != NULL ? is : "(none)",
 			moved && was != NULL ? " now, and was " : "",
-			moved && was != NULL ? was : "", metadata_word(is)));
+			moved && was != NULL ? was : "", browser_word(is)));
 		return end_why(g, LOGIN_FAILED);
 	}
 	if (moved)
@@ -705,7 +705,7 @@ explain_foreign(struct login *g)
 	    xasprintf("what came back is not from the authorization server "
 		      "that was asked (iss): nothing of it was used%s%s",
 		iss == NULL ? "" : "; if one operator runs both, add --issuer ",
-		iss == NULL ? "" : metadata_word(iss)));
+		iss == NULL ? "" : browser_word(iss)));
 }
 
 /* *again: there is no token yet, and it has to begin anew. */

@@ -2,18 +2,17 @@
  * What a login consists of. Its parts do what the order says, and report what
  * came of it; each may call those before it:
  *
- *   report > token > grant > user > client > order > run
+ *   report > token > grant > user > order > managed
  *
  * Nobody else includes this.
  */
 #ifndef MCPSPLICE_SIGNIN_STATE_H
 #define MCPSPLICE_SIGNIN_STATE_H
 
-#include "auth/dpop.h"
+#include "auth/proof.h"
 #include "base/log.h"
 #include "io/listener.h"
 #include "signin/browser.h"
-#include "signin/callback.h"
 #include "signin/client_messages.h"
 #include "signin/discovery.h"
 #include "signin/login.h"
@@ -185,7 +184,7 @@ char *login_named_scope(const struct login *g);
 char *login_wanted_scope(const struct login *g);
 /* Ends the request r with the proof of this client, POSTs it, and waits for the
  * answer, which is to be freed. To the token endpoint goes also a proof of our
- * key, where tokens are to be bound to one (auth/dpop.h). false: what came
+ * key, where tokens are to be bound to one (auth/proof.h). false: what came
  * instead is reported, as that the proof of the client cannot be made. Takes over
  * r. */
 bool login_post(struct login *g, const char *url, struct client_request *r,
@@ -210,6 +209,18 @@ login_part login_refresh, login_credentials, login_exchange;
 
 /* --- grant.c --- */
 
+/* token is valid in the call. NULL: it cannot be had, for the reason why;
+ * transient: later it may be. The object is gone then. */
+typedef void given_token_cb(const char *token, const char *why, bool transient,
+    void *arg);
+
+/* Reads the token. A file is read at once, and cb called from inside: NULL is
+ * returned then. now is s since 1970. */
+struct given_token *given_token_get(struct loop *l,
+    const struct token_source *from, int64_t now, given_token_cb *cb,
+    void *arg);
+void given_token_cancel(struct given_token *t); /* no callback; NULL is fine */
+
 /* Gets it in ms at most, and reports what came of it. */
 void login_grant(struct login *g, int64_t ms);
 
@@ -221,15 +232,10 @@ void login_look_for_end(struct login *g);
 
 login_part login_watch, login_clear, login_note_success, login_note_failure;
 
-/* What comes to the redirect's port: listener_cb. */
-bool login_callback(struct span so_far, struct buf *reply, void *arg);
-
 login_part login_authorize, login_open, login_open_for_other,
     login_close_browser, login_close_listener;
 
 login_part login_device, login_poll;
-
-/* --- client.c --- */
 
 /* Opens the port of the redirect, 0: any free one, with the limits that a
  * browser meets. host: 127.0.0.1, localhost (nobody else may have the port at

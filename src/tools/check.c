@@ -4,12 +4,415 @@
 
 #include "tools/check.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/append.h"
+#include "base/codec.h"
+#include "base/mem.h"
+#include "core/wire/json.h"
+#include "core/wire/protocol.h"
 #include "core/wire/redact.h"
+#include "options/set.h"
+#include "options/setup.h"
+#include "proxy/proxy.h"
 #include "tools/command.h"
+#include "tools/peer.h"
+
+/* "mcpsplice check": a session by way of the proxy, as a host has it. */
+
+enum {
+	OPEN_MS = 13 * 1000,
+	LISTEN_MS = 2 * 1000,
+	LIST_MS = 10 * 1000,
+	PING_MS = 8 * 1000
+};
+
+/* Appends a string of the server. */
+static void
+add_string(struct buf *out, struct span value)
+{
+	struct buf text;
+
+	buf_init(&text, 0);
+	if (json_string(value, &text) == 0)
+		codec_visible(out, buf_span(&text), 80);
+	buf_free(&text);
+}
+
+static void
+tell_revision(struct report *r, const struct peer_session *now)
+{
+	const char *revision = now->modern ? REVISION_MODERN : now->version;
+	const char *transport = now->sse ? "HTTP+SSE of 2024-11-05" :
+					   "Streamable HTTP";
+
+	report_told(r, "revision", -1);
+	report_text(r, "revision", revision);
+	report_text(r, "transport", transport);
+	report_end(r, STEP_OK, "the server speaks MCP %s, by %s", revision,
+	    transport);
+}
+
+/* us: how long initialize took. */
+static void
+tell_session(struct report *r, const struct frame *hello,
+    const struct peer_session *now, int64_t us)
+{
+	struct span info = json_get(hello->result, "serverInfo");
+	struct buf name, version;
+
+	buf_init(&name, 0);
+	buf_init(&version, 0);
+	report_told(r, "session", us);
+	add_string(&name, json_get(info, "name"));
+	add_string(&version, json_get(info, "version"));
+	report_text(r, "server", buf_str(&name));
+	report_text(r, "version", buf_str(&version));
+	report_flag(r, "has_id", now->has_id && !now->modern);
+	report_end(r, STEP_OK, "%s%s%s; %s",
+	    name.n > 0 ? buf_str(&name) : "a server without a name",
+	    version.n > 0 ? " " : "", buf_str(&version),
+	    now->modern     ? "this revision needs no session, so a restart is "
+			      "harmless" :
+		now->sse    ? "the session is the stream" :
+		now->has_id ? "it gave a session id" :
+			      "it gives no session id, so a restart is "
+			      "harmless");
+	buf_free(&name);
+	buf_free(&version);
+}
+
+static void
+tell_listen(struct check *c, struct peer *p)
+{
+	struct report *r = c->report;
+	struct peer_session now;
+
+	report_step(r, "listen stream", "the server to open it");
+	peer_session(p, &now, check_time(c, LISTEN_MS));
+	report_flag(r, "open", now.listens);
+	if (now.sse)
+		report_end(r, STEP_OK, "it is the stream of the session");
+	else if (now.listens)
+		report_end(r, STEP_OK, "the server has opened it");
+	else if (now.never_will)
+		report_end(r, STEP_OK,
+		    "the server has none, so it tells nothing on its own");
+	else
+		report_end(r, STEP_WARNING,
+		    "not open yet; some servers open it with their first "
+		    "message");
+}
+
+/* Tells which options keep tools from the client. */
+static const char *
+filter_of(const struct options *o)
+{
+	return o->only_tools.n > 0 ? " (with --only-tool)" :
+	    o->ignore_tools.n > 0  ? " (with --ignore-tool)" :
+	    o->read_only           ? " (with --read-only)" :
+				     "";
+}
+
+static size_t
+count_of(struct span list)
+{
+	struct span key, item;
+	size_t at = 0, n = 0;
+
+	while (json_next(list, &at, &key, &item))
+		n++;
+	return n;
+}
+
+static void
+tell_list(struct check *c, struct peer *p, const char *family,
+    const char *method)
+{
+	struct span caps = json_get(peer_hello(p)->result, "capabilities");
+	struct report *r = c->report;
+	const char *filter = "";
+	char *why = NULL;
+	struct buf list;
+	size_t n;
+
+	report_step(r, family, method);
+	if (json_get(caps, family).n == 0) {
+		report_took(r, -1);
+		report_number(r, "count", 0);
+		report_end(r, STEP_OK, "not asked: the server declares none");
+		return;
+	}
+	buf_init(&list, 0);
+	peer_within(p, check_time(c, LIST_MS));
+	if (list_all(p, method, family, &list, &why) == 0) {
+		n = count_of(buf_span(&list));
+		if (strcmp(family, "tools") == 0)
+			filter = filter_of(c->options);
+		report_number(r, "count", (int64_t)n);
+		report_end(r, STEP_OK, "%zu %.*s%s", n,
+		    (int)strlen(family) - (n == 1), family, filter);
+	} else {
+		report_end(r, STEP_FAILED, "%s", why);
+	}
+	free(why);
+	buf_free(&list);
+}
+
+static void
+tell_ping(struct check *c, struct peer *p, bool modern)
+{
+	char *why = NULL;
+	struct frame *f;
+
+	report_step(c->report, "ping", "the server to answer");
+	if (modern) {
+		report_took(c->report, -1);
+		report_end(c->report, STEP_OK,
+		    "not asked: this revision has none");
+		return;
+	}
+	peer_within(p, check_time(c, PING_MS));
+	f = peer_ask(p, "ping", no_span, &why);
+	if (f != NULL && f->kind == FRAME_ERROR)
+		peer_explain(f, &why);
+	if (why == NULL)
+		report_end(c->report, STEP_OK, "answered");
+	else
+		report_end(c->report, STEP_FAILED, "%s", why);
+	frame_unref(f);
+	free(why);
+}
+
+/* The user has chosen what the server is thought to speak. */
+static void
+add_doubt(struct buf *out, const struct check *c, const char *option)
+{
+	char *by = options_set_by(c->options, option);
+
+	buf_addf(out,
+	    " If you are not sure which %s it speaks, leave it out (%s).",
+	    option, by);
+	free(by);
+}
+
+/* The words of a start; a refusal of the token needs a remedy besides. A limit
+ * of the check itself is no option's. */
+static void
+fail(struct check *c, char *why, int64_t limit_ms)
+{
+	static const char option[] = " (--init-timeout)";
+	int64_t given_ms = c->options->init_timeout_ms;
+	char *at = strstr(why, option);
+	bool refused = strstr(why, "(401)") != NULL;
+	struct buf remedy;
+
+	buf_init(&remedy, 0);
+	if (at != NULL && (given_ms == 0 || given_ms > limit_ms))
+		memmove(at, at + strlen(option),
+		    strlen(at + strlen(option)) + 1);
+	if (c->signed_in && refused) {
+		buf_adds(&remedy, "; ");
+		check_add_login(&remedy, c);
+	}
+	if (c->options->transport != TRANSPORT_AUTO && !refused)
+		add_doubt(&remedy, c, "transport");
+	if (c->options->protocol != PROTOCOL_AUTO && !refused)
+		add_doubt(&remedy, c, "protocol");
+	report_end(c->report, STEP_FAILED, "%s%s", why, buf_str(&remedy));
+	buf_free(&remedy);
+}
+
+/* A session, the lists of the server, a ping: the last part. */
+static void
+check_session(struct check *c)
+{
+	struct report *r = c->report;
+	struct peer_session now;
+	char *why = NULL;
+	struct peer *p;
+	int64_t limit_ms, us;
+
+	report_step(r, "session", "the answer to initialize");
+	limit_ms = check_time(c, OPEN_MS);
+	p = peer_start_within(c->options, limit_ms, &why);
+	if (p == NULL) {
+		fail(c, why, limit_ms);
+		free(why);
+		check_skip(c, "listen stream");
+		return;
+	}
+	us = report_elapsed(r);
+	peer_session(p, &now, 0);
+	tell_revision(r, &now);
+	tell_session(r, peer_hello(p), &now, us);
+	tell_listen(c, p);
+	tell_list(c, p, "tools", "tools/list");
+	tell_list(c, p, "prompts", "prompts/list");
+	tell_list(c, p, "resources", "resources/list");
+	tell_ping(c, p, now.modern);
+	peer_end(p);
+}
+
+/* "mcpsplice check": where the options come from. */
+
+/* Options that come from one place. */
+struct place {
+	char *from;
+	struct buf names;
+};
+
+struct places {
+	struct place *list;
+	size_t n;
+	size_t options;
+	struct buf json;
+};
+
+static void
+add_origin(const char *name, const char *from, void *arg)
+{
+	struct places *p = arg;
+	size_t i, n = strlen(from);
+	struct place *at;
+
+	/* "FILE:LINE": all lines of a file are one place */
+	while (n > 0 && from[n - 1] >= '0' && from[n - 1] <= '9')
+		n--;
+	n = n > 0 && from[n - 1] == ':' ? n - 1 : strlen(from);
+	for (i = 0; i < p->n; i++)
+		if (strlen(p->list[i].from) == n &&
+		    strncmp(p->list[i].from, from, n) == 0)
+			break;
+	if (i == p->n) {
+		p->list = xrealloc(p->list, ++p->n * sizeof *p->list);
+		p->list[i].from = xstrndup(from, n);
+		buf_init(&p->list[i].names, 0);
+	}
+	at = &p->list[i];
+	/* a variable of other programs has no option */
+	buf_addf(&at->names, "%s%s%s", at->names.n > 0 ? ", " : "",
+	    name[0] >= 'A' && name[0] <= 'Z' ? "" : "--", name);
+	buf_addf(&p->json,
+	    "%s{\"option\":\"%s\",\"from\":", p->options++ > 0 ? "," : "",
+	    name);
+	codec_json_string(&p->json, span_of(from));
+	buf_adds(&p->json, "}");
+}
+
+static void
+add_strings(struct report *r, const char *name, const struct strings *list)
+{
+	struct buf json;
+	size_t i;
+
+	buf_init(&json, 0);
+	for (i = 0; i < list->n; i++) {
+		buf_adds(&json, i > 0 ? "," : "[");
+		codec_json_string(&json, span_of(list->list[i]));
+	}
+	buf_adds(&json, list->n > 0 ? "]" : "[]");
+	report_raw(r, name, buf_span(&json));
+	buf_free(&json);
+}
+
+/* Opens a file as a start does, which goes on without it. */
+static void
+try_file(struct strings *faults, const char *option, const char *path, bool own)
+{
+	struct append a;
+
+	if (path == NULL)
+		return;
+	if (append_open(&a, path, INT64_MAX, own) != 0)
+		strings_add(faults,
+		    xasprintf("%s %s cannot be opened: %s", option, path,
+			strerror(errno)));
+	append_close(&a);
+}
+
+/* Does not open the file: a pipe can be read once only. */
+static void
+try_read(struct strings *faults, const char *option, const char *path)
+{
+	if (path != NULL && access(path, R_OK) != 0)
+		strings_add(faults,
+		    xasprintf("%s %s cannot be read: %s", option, path,
+			strerror(errno)));
+}
+
+/* Finds what stops no start, and is wrong all the same. */
+static void
+find_faults(struct strings *faults, const struct options *o)
+{
+	size_t i;
+
+	for (i = 0; i < o->warnings.n; i++)
+		strings_add(faults, xstrdup(o->warnings.list[i]));
+	try_file(faults, "--log-file", o->log_file, false);
+	try_file(faults, "--trace", o->trace, true);
+	try_read(faults, "--client-secret-file", o->client_secret_file);
+	try_read(faults, "--client-key", o->client_key);
+	try_read(faults, "--assertion-file", o->assertion_file);
+	try_read(faults, "--idp-client-secret-file", o->idp_client_secret_file);
+	try_read(faults, "--idp-key", o->idp_key);
+	try_read(faults, "--idp-token-file", o->idp_token_file);
+	strings_add(faults, network_extra_why(o));
+}
+
+/* Where the options come from, and whether a start would take them. */
+static bool
+check_configuration(struct check *c)
+{
+	const struct options *o = c->options;
+	struct report *r = c->report;
+	struct strings faults = { 0 };
+	struct places p = { 0 };
+	char *why = NULL;
+	bool good = proxy_check(o, &why) == 0;
+	struct buf text;
+	size_t i;
+
+	report_told(r, "configuration", -1);
+	buf_init(&text, 0);
+	buf_init(&p.json, 0);
+	buf_adds(&p.json, "[");
+	options_origins(o, add_origin, &p);
+	buf_adds(&p.json, "]");
+	report_raw(r, "options", buf_span(&p.json));
+	add_strings(r, "ignored", &o->notes);
+	find_faults(&faults, o);
+	add_strings(r, "warnings", &faults);
+	if (p.n == 0)
+		buf_adds(&text, "all options have their defaults");
+	for (i = 0; i < p.n; i++) {
+		buf_addf(&text, "%s%s (%s)", i > 0 ? "; " : "",
+		    buf_str(&p.list[i].names), p.list[i].from);
+		free(p.list[i].from);
+		buf_free(&p.list[i].names);
+	}
+	for (i = 0; i < o->notes.n; i++)
+		buf_addf(&text, "; ignored: %s", o->notes.list[i]);
+	for (i = 0; i < faults.n; i++)
+		buf_addf(&text, "; %s", faults.list[i]);
+	if (good)
+		report_end(r, faults.n > 0 ? STEP_WARNING : STEP_OK, "%s",
+		    buf_str(&text));
+	else
+		report_end(r, STEP_FAILED, "%s", why);
+	if (!good)
+		check_skip(c, "name");
+	free(why);
+	strings_free(&faults);
+	free(p.list);
+	buf_free(&p.json);
+	buf_free(&text);
+	return good;
+}
 
 enum { ALL_MS = 27 * 1000 };
 

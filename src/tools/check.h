@@ -29,8 +29,6 @@ void check_add_login(struct buf *out, const struct check *c);
 /* Each part returns whether the next one may be tried; else it has noted what is
  * not. */
 
-/* Where the options come from, and whether a start would take them. */
-bool check_configuration(struct check *c);
 /* The way to the server: name, proxy, connection, TLS. p is filled. */
 bool check_network(struct check *c, struct probe *p);
 /* Saves the certificate that the server shows in a new file, and tells what it
@@ -38,8 +36,6 @@ bool check_network(struct check *c, struct probe *p);
 int check_save_certificate(struct check *c, const char *file, char **why);
 /* What the server wants, what is known of the user, what the server offers. */
 bool check_sign_in(struct check *c, const struct probe *p);
-/* A session, the lists of the server, a ping: the last part. */
-void check_session(struct check *c);
 
 /* --- pure parts --- */
 

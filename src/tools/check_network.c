@@ -10,7 +10,7 @@
 
 #include "base/codec.h"
 #include "io/user_file.h"
-#include "options/network.h"
+#include "options/setup.h"
 #include "proxy/cache/profile.h"
 #include "tools/check.h"
 

@@ -323,7 +323,7 @@ tell_wanted(struct buf *text, const struct check *c, const struct sign_in *s)
 		buf_addf(text,
 		    "the secret that you give goes to %s only if you name it: "
 		    "add --issuer %s",
-		    where, metadata_word(where));
+		    where, browser_word(where));
 		return STEP_FAILED;
 	}
 	if (o->auth == AUTH_CLIENT_CREDENTIALS) {

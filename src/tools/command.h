@@ -37,29 +37,12 @@ int command_status(const struct options *o, char **why);
 /* Writes a file for a bug report. */
 int command_report(const struct options *o, char **why);
 
-/* Prints a text for a terminal: its line ends stay, other control characters
- * are made visible. */
-void command_print_text(struct span text);
-/* Says which tools there are when o->operands name one that there is not; *why
- * is owned by the caller. */
-void command_unknown_tool(const struct options *o, struct span tools,
-    char **why);
 /* Appends how long the token is good, as "good until DATE, can be renewed". */
 void command_token_text(struct buf *out, const struct record *r);
 /* Appends the user whom the token names; nothing if it names none. */
 void command_user_text(struct buf *out, const struct record *r);
 
-/* --- running.c --- */
-
-/* Appends a time (seconds since 1970) for people. */
-void command_time_text(struct buf *out, int64_t at);
-/* Appends what the processes that hosts started tell of themselves: for people,
- * or as the elements of a JSON array. server: its URL without secrets; then
- * processes that have ended are told of, too, if they had trouble. NULL: all
- * servers. */
-void command_running(struct buf *out, const char *server, bool json);
-
-/* --- arguments.c --- */
+/* --- the arguments of a call --- */
 
 /* Appends the JSON object that the words stand for: key=value is a string, or
  * what the schema wants (a number, true or false) if the value is one;
@@ -69,9 +52,6 @@ void command_running(struct buf *out, const char *server, bool json);
  * caller owns. */
 int arguments_read(char *const *words, size_t n, struct span text,
     struct span schema, struct buf *out, char **why);
-/* Appends an argument (by its raw name) for people: NAME=TYPE, or a|b for the
- * type; in brackets if it may be left out. It may have control characters. */
-void arguments_show(struct span schema, struct span name, struct buf *out);
 /* Checks required members, their types, enums, and unknown names; no more.
  * Returns 0, or -1 with *why as above. */
 int arguments_check(struct span arguments, struct span schema, char **why);

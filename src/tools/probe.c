@@ -12,8 +12,8 @@
 
 #include "core/exchange/fault.h"
 #include "core/wire/msg.h"
-#include "options/network.h"
-#include "proxy/transport/answer.h"
+#include "options/setup.h"
+#include "proxy/transport/streamable.h"
 
 enum { PROBE_IDLE_MS = 30 * 1000, BODY_MS = 5000, BODY_BYTES = 16 * 1024 };
 

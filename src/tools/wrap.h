@@ -111,8 +111,6 @@ extern const size_t wrap_hosts_n;
 
 enum wrap_format { WRAP_JSON, WRAP_TOML, WRAP_BY_HAND };
 
-/* Returns the format that the end of a path tells. */
-enum wrap_format wrap_hosts_format(const char *path);
 /* Is the file of a host on Windows? In WSL its disks are /mnt/c and so on. path
  * has no links. */
 bool wrap_hosts_windows(const char *path, bool in_wsl);

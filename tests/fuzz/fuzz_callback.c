@@ -6,7 +6,7 @@
 #include "config.h"
 
 #include "base/bounds.h"
-#include "signin/callback.h"
+#include "signin/browser.h"
 
 #include "fuzz/fuzz.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/bounds.h"
 #include "core/wire/json.h"
-#include "proxy/credentials/denial.h"
+#include "proxy/credentials/oauth.h"
 
 #include "fuzz/fuzz.h"
 

@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "signin/metadata.h"
+#include "signin/discovery.h"
 
 #include "fuzz/fuzz.h"
 

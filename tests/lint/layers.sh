@@ -259,9 +259,9 @@ BEGIN {
 	order_of("core/server", "server state parts act belief order " \
 	    "subscription resources listen input_required modern sse2024 " \
 	    "detect sse2024_in invariants step")
-	order_of("signin", "callback browser metadata fetch discovery " \
-	    "client_messages given_token id_token login | state report " \
-	    "token grant user client order run managed account process")
+	order_of("signin", "browser fetch discovery client_messages id_token " \
+	    "login | state report token grant user order managed account " \
+	    "process")
 	# what follows it is inside of it
 	is_open["signin/managed"] = is_open["signin/account"] = 1
 	# the parts of io/http, which other rooms use by io/http.h alone
@@ -326,8 +326,8 @@ pass == 1 {
 		breach("own files and folders belong to io/file.c")
 	# files of the user are read where their options are
 	if (room !~ /^(os|io)$/ && file != "base/append.c" && file != "main.c" &&
-	    file != "options/file.c" && file != "auth/given.c" &&
-	    file != "options/secret.c" && file != "store/import.c" &&
+	    file != "options/options.c" && file != "auth/given.c" &&
+	    file != "options/setup.c" && file != "store/import.c" &&
 	    calls(line, "open|fopen|freopen|opendir|scandir"))
 		breach("files are opened by io")
 	if (calls(line, "system|popen"))

@@ -75,9 +75,9 @@ fresh()
 	echo 'x = flock(fd, 1); y = openat(dir, n, 0);' >"$dir/src/io/file.c"
 	echo 'x = rename(a, b); y = open(a, 0);' >"$dir/src/base/append.c"
 	echo 'x = open(a, 0); fclose(f); file_open(a);' \
-	    >"$dir/src/options/file.c"
+	    >"$dir/src/options/options.c"
 	echo 'fputs(help, stdout);' >"$dir/src/main.c"
-	echo 'x = getenv("HOME");' >"$dir/src/options/options.c"
+	echo 'x = getenv("HOME");' >>"$dir/src/options/options.c"
 	echo '#include "proxy/transport/streamable.h"' >"$dir/src/proxy/proxy.c"
 	echo 'p = pipes_new(l, STDIN_FILENO, STDOUT_FILENO, x);' \
 	    >>"$dir/src/proxy/proxy.c"
@@ -122,16 +122,16 @@ breach core/session/step.c '#include "core/server/server.h"'
 breach core/chain.c '#include "core/session/state.h"'
 breach core/chain.c '#include "core/server/state.h"'
 breach core/chain.c '#include "core/session/parts.h"'
-breach proxy/proxy.c '#include "proxy/transport/state.h"'
+breach proxy/proxy.c '#include "signin/state.h"'
 breach io/url.c '#include "core/exchange/verdict.h"'
 breach io/url.c '#  include "auth/given.h"'
 breach proxy/transport/listen.c '#include "auth/given.h"'
 breach auth/given.c '#include "proxy/transport/streamable.h"'
 breach store/record.c '#include "signin/login.h"'
-breach signin/callback.c '#include "proxy/credentials/oauth.h"'
+breach signin/browser.c '#include "proxy/credentials/oauth.h"'
 breach proxy/proxy.c '#include "signin/login.h"'
-breach signin/callback.c '#include "proxy/transport/streamable.h"'
-breach signin/callback.c '#include "signin/token.h"'
+breach signin/browser.c '#include "proxy/transport/streamable.h"'
+breach signin/browser.c '#include "signin/token.h"'
 breach auth/given.c '#include "signin/token.h"'
 breach auth/given.c '#include "options/options.h"'
 breach proxy/cache/profile.c '#include "options/options.h"'
@@ -149,8 +149,8 @@ breach core/session/other.c '#include "core/session/parts.h"'
 breach core/session/other.c '	session_send(s);'
 
 # the parts of io/http
-breach proxy/transport/answer.c '#include "io/connections.h"'
-breach options/network.c '#include "io/http_state.h"'
+breach proxy/transport/streamable.c '#include "io/connections.h"'
+breach options/setup.c '#include "io/http_state.h"'
 breach io/http.h '#include <curl/curl.h>'
 
 # calls that no include shows

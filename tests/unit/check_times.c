@@ -20,7 +20,6 @@
 #include "proxy/credentials/command.h"
 #include "proxy/transport/streamable.h"
 #include "signin/fetch.h"
-#include "signin/given_token.h"
 #include "signin/state.h"
 #include "unit/fake_loop.h"
 #include "unit/home.h"

@@ -19,7 +19,7 @@
 #include "base/log.h"
 #include "core/wire/json.h"
 #include "io/file.h"
-#include "proxy/cache/own_file.h"
+#include "proxy/cache/profile.h"
 
 #define FOLDER ".local/state/mcpsplice/processes"
 

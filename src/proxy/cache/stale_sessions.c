@@ -20,7 +20,6 @@
 #include "base/log.h"
 #include "io/file.h"
 #include "io/loop.h"
-#include "proxy/cache/own_file.h"
 #include "proxy/cache/profile.h"
 
 #define STALE_SESSIONS_FOLDER ".local/state/mcpsplice/sessions"

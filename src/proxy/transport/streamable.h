@@ -7,9 +7,12 @@
 #ifndef MCPSPLICE_PROXY_TRANSPORT_STREAMABLE_H
 #define MCPSPLICE_PROXY_TRANSPORT_STREAMABLE_H
 
+#include "core/exchange/facts.h"
 #include "core/exchange/order.h"
 #include "core/stage.h"
 #include "io/http.h"
+
+enum ending ending_of(enum http_end end);
 
 struct streamable;
 

@@ -5,7 +5,7 @@
 #include "config.h"
 
 #include "base/bounds.h"
-#include "proxy/credentials/denial.h"
+#include "proxy/credentials/oauth.h"
 
 #include "unit/unit.h"
 

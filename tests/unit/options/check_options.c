@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/bounds.h"
-#include "options/file.h"
 #include "options/set.h"
 #include "options/table.h"
 #include "unit/options/options_play.h"

@@ -1,7 +1,6 @@
 /*
- * proxy/cache/startup_cache, proxy/cache/profile, and of proxy/cache/state_cache what is for the
- * era: what is remembered, for whom and for how long, and every way in which
- * the files can be wrong.
+ * proxy/cache/startup_cache and proxy/cache/profile: what is remembered, for
+ * whom and for how long, and every way in which the files can be wrong.
  */
 #include "config.h"
 
@@ -17,7 +16,6 @@
 
 #include "base/bounds.h"
 #include "base/log.h"
-#include "proxy/cache/state_cache.h"
 #include "unit/home.h"
 #include "unit/proxy/cache/profiles.h"
 #include "unit/unit.h"

@@ -1,11 +1,9 @@
 /*
- * auth/dpop: each proof verified with the key that is in it, claim by claim;
+ * auth/proof: each proof verified with the key that is in it, claim by claim;
  * which nonces are taken, which tokens count as bound, and what is said of the
  * clock.
  */
 #include "config.h"
-
-#include "auth/dpop.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 #include "config.h"
 
 #include "base/bounds.h"
-#include "signin/callback.h"
+#include "signin/browser.h"
 
 #include <stdio.h>
 #include <string.h>

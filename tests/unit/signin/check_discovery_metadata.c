@@ -4,7 +4,8 @@
  */
 #include "config.h"
 
-#include "signin/metadata.h"
+#include "signin/browser.h"
+#include "signin/discovery.h"
 
 #include "unit/unit.h"
 
@@ -565,10 +566,10 @@ START_TEST(issuer_to_copy)
 	size_t i;
 
 	for (i = 0; i < COUNT(words); i++)
-		ck_assert_ptr_eq(metadata_word(words[i]), words[i]);
+		ck_assert_ptr_eq(browser_word(words[i]), words[i]);
 	for (i = 0; i < COUNT(others); i++)
-		ck_assert_str_eq(metadata_word(others[i]), "URL");
-	ck_assert_str_eq(metadata_word(text), "URL");
+		ck_assert_str_eq(browser_word(others[i]), "URL");
+	ck_assert_str_eq(browser_word(text), "URL");
 	free(text);
 }
 END_TEST
