@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "auth/challenge.h"
 #include "auth/claims.h"
 #include "base/bounds.h"
 #include "base/log.h"
@@ -35,7 +36,6 @@
 #include "proxy/cache/process_note.h"
 #include "proxy/cache/startup_cache.h"
 #include "proxy/credentials/authorize.h"
-#include "proxy/credentials/oauth.h"
 #include "proxy/trace.h"
 #include "proxy/transport/streamable.h"
 

@@ -5,9 +5,9 @@
  */
 #include "config.h"
 
+#include "auth/challenge.h"
 #include "base/bounds.h"
 #include "core/wire/json.h"
-#include "proxy/credentials/oauth.h"
 
 #include "fuzz/fuzz.h"
 

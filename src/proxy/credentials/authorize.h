@@ -3,12 +3,59 @@
  * credential helper, OAuth, or none. transport borrows them and asks when their
  * time is over. An exchange gets credentials only here, so they go to the
  * server and to nobody else.
+ *
+ * Of OAuth this is the proxy's side: it sends the token of the store, and if
+ * that one is missing, expired or refused, starts a login process (another copy
+ * of this program, see signin/login.h) and waits for it. One login process runs
+ * at a time; the copies of the proxy share its work through the store.
  */
 #ifndef MCPSPLICE_PROXY_CREDENTIALS_AUTHORIZE_H
 #define MCPSPLICE_PROXY_CREDENTIALS_AUTHORIZE_H
 
 #include "auth/given.h"
-#include "proxy/credentials/oauth.h"
+#include "core/stage.h"
+#include "store/import.h"
+#include "store/store.h"
+
+struct oauth_config {
+	const char *host; /* name of the server for users */
+	const char *url;  /* normalised */
+	const char *profile;
+	struct store *store;                /* NULL: there is no store */
+	const struct import_config *import; /* tokens of mcp-remote; NULL:
+					     * none */
+	const char *program; /* the login process: its path (NULL: its first
+			      * word), and its words, NULL-ended */
+	const char *const *login_process;
+	const char *const *argv; /* options for the login process, NULL-ended */
+	bool alone;              /* tokens can be had without the user, until a
+				  * login process says that they cannot */
+	bool asks_nobody;        /* no login process may ask the user */
+	bool use_id_token;
+	/* The address of the MCP server decides which authorization servers may
+	 * be asked (signin/fetch.h): none is asked before it is known. */
+	bool needs_peer;
+};
+
+/* The caller chooses the tickets. Each question gets one call of
+ * credentials_ready or refusal_final; INPUT_SIGN_IN may come before, more than
+ * once. */
+struct oauth_ops {
+	/* Send the request with the credentials of authorize_credentials. */
+	void (*credentials_ready)(uint64_t ticket, void *arg);
+	/* The refusal is final, or the request is not sent. why: in words; "":
+	 * the server's own will do; NULL: the transport's will do, too.
+	 * credentials_known_good: the server may not know the session
+	 * (doc/protocol.md 3.7). */
+	void (*refusal_final)(uint64_t ticket, const char *why,
+	    bool credentials_known_good, void *arg);
+	/* INPUT_SIGN_IN (if it tells that nobody waits for the user any more,
+	 * credentials_ready follows) or INPUT_SIGNED_IN; or INPUT_HELPER. */
+	void (*event)(struct event *e, void *arg);
+	/* Returns the address that the MCP server answered from, valid for the
+	 * moment; NULL: it has not answered yet. */
+	const char *(*peer)(void *arg);
+};
 
 struct authorize;
 
@@ -27,7 +74,7 @@ struct authorize_config {
 		      * the given ones, which would replace it, is an error */
 };
 
-/* ops are as in oauth.h, whatever the source. Returns NULL with *why for users,
+/* ops are the same, whatever the source. Returns NULL with *why for users,
  * owned by the caller, if a setting cannot be used. The strings and structures
  * that config points to are borrowed. */
 struct authorize *authorize_new(struct loop *l,
@@ -50,13 +97,16 @@ void authorize_wake(struct authorize *a);
 void authorize_ask(struct authorize *a, uint64_t ticket, bool last);
 /* Does the server refuse the signature of a request, in the words of AWS? */
 bool authorize_is_signature(const struct authorize *a, const struct facts *f);
-/* Reports a refusal, see oauth_refused. The answer may come from inside the
- * call. */
+/* Reports that a request was refused. session: what may have been refused
+ * instead; n 0: none. The answer may come from inside. */
 void authorize_refused(struct authorize *a, uint64_t ticket,
     const struct facts *f, struct span session);
-/* See oauth_prove and oauth_heard. */
+/* Appends the proof for one request, if the token is bound to a key
+ * (credentials.bound). */
 void authorize_prove(struct authorize *a, const char *method, const char *url,
     struct headers *to);
+/* An answer of the server came, with this nonce for the next proof; NULL: with
+ * none. */
 void authorize_heard(struct authorize *a, const char *nonce);
 /* The server accepted a request with these credentials. */
 void authorize_accepted(struct authorize *a, uint64_t stamp);

@@ -4,8 +4,8 @@
  */
 #include "config.h"
 
+#include "auth/challenge.h"
 #include "base/bounds.h"
-#include "proxy/credentials/oauth.h"
 
 #include "unit/unit.h"
 
