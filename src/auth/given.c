@@ -93,10 +93,8 @@ read_source(const struct given *a, struct source *s, struct headers *to,
 	int fd, rc;
 
 	fd = open(s->path, O_RDONLY | O_CLOEXEC | (first ? 0 : O_NONBLOCK));
-	if (fd < 0) {
-		*why = xasprintf("cannot read it: %s", strerror(errno));
-		return -1;
-	}
+	if (fd < 0)
+		return fail_why(why, "cannot read it: %s", strerror(errno));
 	buf_init(&text, BOUND_TEXT_BYTES);
 	rc = fstat(fd, &st) < 0 ? -1 : file_get_all(fd, &text);
 	file_close(fd);
@@ -134,11 +132,9 @@ sum_up(struct given *a, const struct source *s, const struct headers *other,
 			n++;
 	if (n > 1) {
 		headers_free(&sum);
-		*why =
-		    xstrdup("there are two credentials; give one of "
-			    "--bearer-file, --bearer-env and one Authorization "
-			    "header");
-		return -1;
+		return fail_why(why,
+		    "there are two credentials; give one of --bearer-file, "
+		    "--bearer-env and one Authorization header");
 	}
 	headers_free(&a->all);
 	a->all = sum;
@@ -234,11 +230,9 @@ add_bearer_env(struct given *a, const char *name, char **why)
 	const char *token = a->env.get(name, a->env.arg);
 	char *what = NULL;
 
-	if (token == NULL) {
-		*why = xasprintf("--bearer-env: the variable %s is not set",
+	if (token == NULL)
+		return fail_why(why, "--bearer-env: the variable %s is not set",
 		    string_shown(name));
-		return -1;
-	}
 	if (headers_add_bearer(&s->headers, span_of(token), &what) == 0)
 		return 0;
 	*why = xasprintf("--bearer-env %s: %s", name, what);

@@ -223,6 +223,17 @@ xasprintf(const char *fmt, ...)
 	return s;
 }
 
+int
+fail_why(char **why, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	*why = xvasprintf(fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
 void
 buf_init(struct buf *b, size_t max)
 {

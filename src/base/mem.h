@@ -53,6 +53,9 @@ char *xstrndup(const char *s, size_t n);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 char *xvasprintf(const char *fmt, va_list ap)
     __attribute__((format(printf, 1, 0)));
+/* Prints into *why, which the caller's caller owns, and returns -1. */
+int fail_why(char **why, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
 static inline struct span
 span_of(const char *s)

@@ -439,10 +439,10 @@ out_of_range(const struct option_setting *s, int64_t unit, char **why)
 	const struct option_row *row = option_table_main(s->row);
 	bool zero = row->kind == OPTION_SECONDS && row->min > 0;
 
-	*why = xasprintf("%s: %s is out of range, %" PRId64 " to %" PRId64 "%s",
-	    s->label, s->value, row->min / unit, row->max / unit,
+	return fail_why(why,
+	    "%s: %s is out of range, %" PRId64 " to %" PRId64 "%s", s->label,
+	    s->value, row->min / unit, row->max / unit,
 	    zero ? ", or 0 for never" : "");
-	return -1;
 }
 
 static int
@@ -454,12 +454,11 @@ apply_number(void *field, const struct option_setting *s, const char *value,
 	int64_t n;
 
 	if (row->kind == OPTION_SECONDS) {
-		if (!option_parse_seconds(value, &n)) {
-			*why = xasprintf("%s: \"%s\" is not a number of "
-					 "seconds, like 10 or 2.5",
+		if (!option_parse_seconds(value, &n))
+			return fail_why(why,
+			    "%s: \"%s\" is not a number of seconds, like 10 or "
+			    "2.5",
 			    s->label, value);
-			return -1;
-		}
 		if (n > row->max || (n > 0 && n < row->min))
 			return out_of_range(s, 1000, why);
 		*(int64_t *)field = n;
@@ -468,9 +467,8 @@ apply_number(void *field, const struct option_setting *s, const char *value,
 	if (!option_parse_number(value, row->kind == OPTION_SIZE, &n)) {
 		kind = row->kind == OPTION_UINT ? "number" :
 						  "size, like 64K or 10M";
-		*why = xasprintf("%s: \"%s\" is not a %s", s->label, value,
+		return fail_why(why, "%s: \"%s\" is not a %s", s->label, value,
 		    kind);
-		return -1;
 	}
 	if (n < row->min || n > row->max)
 		return out_of_range(s, 1, why);
@@ -500,14 +498,12 @@ apply_choice(struct options *o, void *field, const struct option_setting *s,
 			s->label, value, s->row->arg));
 		i = TRANSPORT_AUTO;
 	}
-	if (i < 0) {
-		*why = xasprintf("%s: \"%s\" is none of %s%s", s->label, value,
-		    s->row->arg,
+	if (i < 0)
+		return fail_why(why, "%s: \"%s\" is none of %s%s", s->label,
+		    value, s->row->arg,
 		    strcmp(value, "stdio") == 0 ?
 			"; mcpsplice itself is the stdio side" :
 			"");
-		return -1;
-	}
 	if (s->row->kind == OPTION_REPLAY)
 		*(enum replay *)field = (enum replay)i;
 	else if (s->row->kind == OPTION_START)
@@ -528,11 +524,9 @@ apply_switch(bool *field, const struct option_setting *s, char **why)
 {
 	bool on = true;
 
-	if (s->value != NULL && !option_parse_bool(s->value, &on)) {
-		*why = xasprintf("%s: \"%s\" is neither yes nor no", s->label,
-		    s->value);
-		return -1;
-	}
+	if (s->value != NULL && !option_parse_bool(s->value, &on))
+		return fail_why(why, "%s: \"%s\" is neither yes nor no",
+		    s->label, s->value);
 	*field = on != s->off;
 	return 0;
 }
@@ -546,11 +540,10 @@ apply_fail(enum fail *field, const struct option_setting *s, char **why)
 		*field = FAIL_ANY;
 		return 0;
 	}
-	if (s->value != NULL && !option_parse_bool(s->value, &on)) {
-		*why = xasprintf("%s: \"%s\" is neither \"any\" nor yes or no",
-		    s->label, s->value);
-		return -1;
-	}
+	if (s->value != NULL && !option_parse_bool(s->value, &on))
+		return fail_why(why,
+		    "%s: \"%s\" is neither \"any\" nor yes or no", s->label,
+		    s->value);
 	*field = on != s->off ? FAIL_OWN : FAIL_NEVER;
 	return 0;
 }
@@ -594,9 +587,8 @@ apply_count(int *field, const struct option_setting *s,
 	} else if (option_parse_bool(s->value, &on)) {
 		*field = on;
 	} else {
-		*why = xasprintf("%s: \"%s\" is not a number from 0 to 9",
+		return fail_why(why, "%s: \"%s\" is not a number from 0 to 9",
 		    s->label, s->value);
-		return -1;
 	}
 	return 0;
 }
@@ -668,10 +660,8 @@ apply_item(struct strings *list, struct option_origin *origin,
 
 	if (check_value(s, s->value, why) < 0)
 		return -1;
-	if (s->value[0] == '\0') {
-		*why = xasprintf("%s: the value is empty", s->label);
-		return -1;
-	}
+	if (s->value[0] == '\0')
+		return fail_why(why, "%s: the value is empty", s->label);
 	if (s->row->kind == OPTION_HEADER_FILE)
 		item = xasprintf("@%s", s->value);
 	else if (s->row->kind == OPTION_BEARER)

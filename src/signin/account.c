@@ -64,11 +64,9 @@ read_documents(struct account *a, char **why)
 		a->client_secret = string_copy(document_text(doc,
 		    "client_secret"));
 		json_object_put(doc);
-		if (a->client_id == NULL) {
-			*why = xstrdup("--static-oauth-client-info has no "
-				       "client_id");
-			return -1;
-		}
+		if (a->client_id == NULL)
+			return fail_why(why,
+			    "--static-oauth-client-info has no client_id");
 	}
 	if (o->client_metadata != NULL) {
 		doc = client_document("--static-oauth-client-metadata",
@@ -242,10 +240,8 @@ find_provider(struct account *a, char **why)
 
 	if (o->idp == NULL)
 		return 0;
-	if (url_parse(&p->url, o->idp) != URL_OK) {
-		*why = xasprintf("--idp: \"%s\" is no URL", o->idp);
-		return -1;
-	}
+	if (url_parse(&p->url, o->idp) != URL_OK)
+		return fail_why(why, "--idp: \"%s\" is no URL", o->idp);
 	if (read_secrets(p, o, why) != 0 || find_id_token(p, a, why) != 0)
 		return -1;
 	p->http = network_auth(&a->network, a->loop, o, allow_provider, p, why);
@@ -452,10 +448,8 @@ account_init(struct account *a, struct loop *l, const struct options *o,
 	a->unset = setup_unset(o);
 	a->login.desktop.unset = (const char *const *)a->unset;
 	find_desktop(a);
-	if (url_parse(&a->url, o->url) != URL_OK) {
-		*why = xasprintf("\"%s\" is no URL", o->url);
-		return -1;
-	}
+	if (url_parse(&a->url, o->url) != URL_OK)
+		return fail_why(why, "\"%s\" is no URL", o->url);
 	if (read_client(a, why) != 0 || find_assertion(a, why) != 0 ||
 	    find_browser(a, why) != 0)
 		return -1;

@@ -472,15 +472,11 @@ client_registered(struct record *rec, struct json_object *doc,
 		return -1;
 	}
 	id = doc == NULL ? NULL : text_of(doc, "client_id");
-	if (id == NULL || !printable(id, ' ')) {
-		*why = xstrdup("the answer has no usable client_id");
-		return -1;
-	}
+	if (id == NULL || !printable(id, ' '))
+		return fail_why(why, "the answer has no usable client_id");
 	secret = text_of(doc, "client_secret");
-	if (secret != NULL && !printable(secret, ' ')) {
-		*why = xstrdup("the answer has no usable client_secret");
-		return -1;
-	}
+	if (secret != NULL && !printable(secret, ' '))
+		return fail_why(why, "the answer has no usable client_secret");
 	expires = document_number(doc, "client_secret_expires_at");
 	rec->client.source = CLIENT_REGISTERED;
 	rec->client.method = registered_method(doc, m, secret != NULL);

@@ -260,12 +260,11 @@ metadata_resource(struct resource_metadata *out, struct json_object *doc,
 	const char *resource = document_text(doc, "resource");
 
 	memset(out, 0, sizeof *out);
-	if (resource == NULL) {
-		*why = xasprintf("the resource metadata of %s names no "
-				 "resource; its operator must mend that",
+	if (resource == NULL)
+		return fail_why(why,
+		    "the resource metadata of %s names no resource; its "
+		    "operator must mend that",
 		    server->host);
-		return -1;
-	}
 	*why = foreign(resource, server, &out->place);
 	if (*why != NULL)
 		return -1;

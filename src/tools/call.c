@@ -102,20 +102,16 @@ add_word(const char *word, struct span schema, struct buf *out, char **why)
 	const char *equals = strchr(word, '=');
 	bool json = name.n > 0 && word[name.n] == ':';
 
-	if (name.n == 0) {
-		*why = xasprintf("\"%.60s\" is not an argument: write "
-				 "key=value, key:=JSON, or all as a JSON "
-				 "object",
+	if (name.n == 0)
+		return fail_why(why,
+		    "\"%.60s\" is not an argument: write key=value, key:=JSON, "
+		    "or all as a JSON object",
 		    word);
-		return -1;
-	}
 	value = span_of(equals + 1);
-	if (json && json_check(value, DEPTH, NULL, NULL, NULL) != JSON_OK) {
-		*why = xasprintf("%.*s: this is not JSON; for a text write "
-				 "%.*s=...",
+	if (json && json_check(value, DEPTH, NULL, NULL, NULL) != JSON_OK)
+		return fail_why(why,
+		    "%.*s: this is not JSON; for a text write %.*s=...",
 		    (int)name.n, name.p, (int)name.n, name.p);
-		return -1;
-	}
 	if (out->p[out->n - 1] != '{')
 		buf_addc(out, ',');
 	codec_json_string(out, name);
@@ -136,11 +132,9 @@ check_once(char *const *words, size_t i, char **why)
 	size_t j;
 
 	for (j = 0; j < i; j++)
-		if (span_eq(name_of(words[j]), name)) {
-			*why = xasprintf("%.*s is given twice", (int)name.n,
+		if (span_eq(name_of(words[j]), name))
+			return fail_why(why, "%.*s is given twice", (int)name.n,
 			    name.p);
-			return -1;
-		}
 	return 0;
 }
 
@@ -171,8 +165,8 @@ arguments_read(char *const *words, size_t n, struct span text,
 		if (json_kind(text) == '{' &&
 		    json_check(text, DEPTH, NULL, NULL, NULL) == JSON_OK)
 			return 0;
-		*why = xstrdup("there is no JSON object with the arguments");
-		return -1;
+		return fail_why(why,
+		    "there is no JSON object with the arguments");
 	}
 	buf_addc(out, '{');
 	if (n == 1 && is_bare(words[0], schema, &key)) {
@@ -341,20 +335,16 @@ check_member(struct span name, struct span value, struct span schema,
 		buf_free(&names);
 		return -1;
 	}
-	if (json_get(field, "type").p != NULL && !fits_type(value, field)) {
-		*why = xasprintf("%.*s must be a%s %.*s, and %.*s%s is not "
-				 "one%s",
+	if (json_get(field, "type").p != NULL && !fits_type(value, field))
+		return fail_why(why,
+		    "%.*s must be a%s %.*s, and %.*s%s is not one%s",
 		    (int)name.n, name.p, strchr("aio", *type.p) ? "n" : "",
 		    (int)type.n, type.p, value.n > SHOWN ? SHOWN : (int)value.n,
 		    value.p, value.n > SHOWN ? "..." : "",
 		    strchr("ao", *type.p) != NULL ? "; write NAME:=JSON" : "");
-		return -1;
-	}
-	if (json_kind(list) == '[' && !is_listed(list, value)) {
-		*why = xasprintf("%.*s has to be one of %.*s", (int)name.n,
+	if (json_kind(list) == '[' && !is_listed(list, value))
+		return fail_why(why, "%.*s has to be one of %.*s", (int)name.n,
 		    name.p, (int)list.n, list.p);
-		return -1;
-	}
 	return 0;
 }
 

@@ -480,10 +480,8 @@ name_of(const struct options *o, char name[STORE_NAME_BYTES], char **why)
 {
 	struct url url;
 
-	if (url_parse(&url, o->url) != URL_OK) {
-		*why = xasprintf("\"%s\" is no URL", o->url);
-		return -1;
-	}
+	if (url_parse(&url, o->url) != URL_OK)
+		return fail_why(why, "\"%s\" is no URL", o->url);
 	store_name(name, url.text, o->profile);
 	url_free(&url);
 	return 0;

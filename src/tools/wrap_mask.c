@@ -494,8 +494,7 @@ wrap_plan_count(const struct wrap_plan *p, char **why)
 {
 	if (p->entries <= BOUND_WRAP_ENTRIES)
 		return 0;
-	*why = xasprintf("it has more than %d servers", BOUND_WRAP_ENTRIES);
-	return -1;
+	return fail_why(why, "it has more than %d servers", BOUND_WRAP_ENTRIES);
 }
 
 void

@@ -180,11 +180,9 @@ add_header(struct headers *to, const char *name, const char *value, char **why)
 	char *what = NULL;
 	int rc;
 
-	if (strchr(name, ':') != NULL || headers_get(to, name) != NULL) {
-		*why = xstrdup("a header's name has a colon in it, or is "
-			       "there twice");
-		return -1;
-	}
+	if (strchr(name, ':') != NULL || headers_get(to, name) != NULL)
+		return fail_why(why,
+		    "a header's name has a colon in it, or is there twice");
 	buf_init(&line, 0);
 	buf_adds(&line, name);
 	buf_addc(&line, ':');
@@ -210,19 +208,17 @@ add_headers(struct headers *to, struct json_object *o, char **why)
 	const char *name, *value;
 
 	if (!json_object_is_type(o, json_type_object) ||
-	    json_object_object_length(o) == 0) {
-		*why = xstrdup("\"headers\" is no object with headers in it");
-		return -1;
-	}
+	    json_object_object_length(o) == 0)
+		return fail_why(why,
+		    "\"headers\" is no object with headers in it");
 	it = json_object_iter_begin(o);
 	end = json_object_iter_end(o);
 	for (; !json_object_iter_equal(&it, &end); json_object_iter_next(&it)) {
 		name = json_object_iter_peek_name(&it);
 		value = document_text(o, name);
-		if (value == NULL) {
-			*why = xstrdup("the value of a header is no text");
-			return -1;
-		}
+		if (value == NULL)
+			return fail_why(why,
+			    "the value of a header is no text");
 		if (add_header(to, name, value, why) < 0)
 			return -1;
 	}
@@ -243,9 +239,9 @@ read_expiry(struct json_object *o, int64_t *expires_at, char **why)
 		*expires_at = read_instant(text);
 	if (*expires_at > 0)
 		return 0;
-	*why = xstrdup("\"expires_at\" is neither a whole number of seconds "
-		       "since 1970 nor a time like 2026-01-31T12:00:00Z");
-	return -1;
+	return fail_why(why,
+	    "\"expires_at\" is neither a whole number of seconds since 1970 "
+	    "nor a time like 2026-01-31T12:00:00Z");
 }
 
 /* Reads the members of the answer into to. Returns 0, or -1 with *why. */
@@ -255,15 +251,11 @@ read_members(struct json_object *o, struct headers *to, int64_t *expires_at,
 {
 	bool headers = document_has(o, "headers");
 
-	if (document_number(o, "version") != ANSWER_VERSION) {
-		*why = xstrdup("it has no \"version\": 1");
-		return -1;
-	}
-	if (document_has(o, "token") == headers) {
-		*why = xstrdup("it has to have one of \"token\" and "
-			       "\"headers\"");
-		return -1;
-	}
+	if (document_number(o, "version") != ANSWER_VERSION)
+		return fail_why(why, "it has no \"version\": 1");
+	if (document_has(o, "token") == headers)
+		return fail_why(why,
+		    "it has to have one of \"token\" and \"headers\"");
 	if (read_expiry(o, expires_at, why) < 0)
 		return -1;
 	if (headers)
@@ -280,13 +272,10 @@ read_aws(struct json_object *o, struct headers *key, struct headers *to,
 	const char *end = document_text(o, "Expiration");
 
 	*expires_at = end == NULL ? 0 : read_instant(end);
-	if (document_number(o, "Version") != ANSWER_VERSION ||
-	    *expires_at < 0) {
-		*why = xstrdup("it has no \"Version\": 1, or its "
-			       "\"Expiration\" is no time like "
-			       "2026-01-31T12:00:00Z");
-		return -1;
-	}
+	if (document_number(o, "Version") != ANSWER_VERSION || *expires_at < 0)
+		return fail_why(why,
+		    "it has no \"Version\": 1, or its \"Expiration\" is no "
+		    "time like 2026-01-31T12:00:00Z");
 	return headers_add_aws(key, to, document_text(o, "AccessKeyId"),
 	    document_text(o, "SecretAccessKey"),
 	    document_text(o, "SessionToken"), why);
@@ -315,12 +304,9 @@ take_answer(struct command_auth *c, char **why)
 	int rc;
 
 	o = document_parse(buf_span(&c->output), &fault);
-	if (o == NULL) {
-		*why =
-		    xasprintf("--auth-command: its answer cannot be used: %s",
-			fault);
-		return -1;
-	}
+	if (o == NULL)
+		return fail_why(why,
+		    "--auth-command: its answer cannot be used: %s", fault);
 	headers_init(&fresh);
 	headers_init(&key);
 	rc = c->aws ? read_aws(o, &key, &fresh, &expires_at, &what) :
