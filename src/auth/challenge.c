@@ -179,12 +179,11 @@ take_parameter(struct cursor *in, struct challenge *c, enum owner owner,
     struct span name)
 {
 	char **to = member(c, owner, name);
-	struct buf value;
+	struct buf value = { 0 };
 	int rc;
 
 	in->p++;
 	skip_blanks(in);
-	buf_init(&value, 0);
 	if (at(in, '"')) {
 		in->p++;
 		rc = take_quoted(in, &value);
@@ -263,13 +262,12 @@ void
 challenge_parse(struct challenge *c, struct span value)
 {
 	struct cursor in;
-	struct buf others;
+	struct buf others = { 0 };
 
 	memset(c, 0, sizeof *c);
 	if (value.n == 0 || value.n > BOUND_HEADER_BYTES)
 		return;
 	in = (struct cursor){ value.p, value.p + value.n };
-	buf_init(&others, 0);
 	if (take_all(&in, c, &others) < 0)
 		challenge_free(c);
 	else if (others.n > 0)

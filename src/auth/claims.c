@@ -28,13 +28,12 @@ claims_of(const char *token)
 {
 	const char *from, *to, *ignored;
 	struct json_object *claims = NULL;
-	struct buf text;
+	struct buf text = { 0 };
 
 	if (!is_compact(token))
 		return NULL;
 	from = strchr(token, '.') + 1;
 	to = strchr(from, '.');
-	buf_init(&text, 0);
 	if (codec_base64url_read(&text,
 		(struct span){ from, (size_t)(to - from) }) == 0)
 		claims = document_parse(buf_span(&text), &ignored);

@@ -120,10 +120,9 @@ static int
 sum_up(struct given *a, const struct source *s, const struct headers *other,
     char **why)
 {
-	struct headers sum;
+	struct headers sum = { 0 };
 	size_t i, n = 0;
 
-	headers_init(&sum);
 	for (i = 0; i < a->n; i++)
 		headers_append(&sum,
 		    &a->sources[i] == s ? other : &a->sources[i].headers);
@@ -145,10 +144,9 @@ sum_up(struct given *a, const struct source *s, const struct headers *other,
 static void
 reread(struct given *a, struct source *s)
 {
-	struct headers fresh;
+	struct headers fresh = { 0 };
 	char *why = NULL;
 
-	headers_init(&fresh);
 	if (read_source(a, s, &fresh, false, &why) < 0 ||
 	    sum_up(a, s, &fresh, &why) < 0) {
 		if (!s->complained)
@@ -204,7 +202,6 @@ new_source(struct given *a, const char *path, bool bearer)
 	s = &a->sources[a->n++];
 	*s = (struct source){ .bearer = bearer };
 	s->path = path == NULL ? NULL : xstrdup(path);
-	headers_init(&s->headers);
 	return s;
 }
 
@@ -279,7 +276,6 @@ given_new(const struct given_config *config, char **why)
 	struct given *a = xcalloc(1, sizeof *a);
 
 	a->env = (struct variables){ config->env, config->env_arg };
-	headers_init(&a->all);
 	a->version = 1;
 	if (configure(a, config, why) == 0)
 		return a;
@@ -311,10 +307,9 @@ void
 given_fill(struct given *a, struct credentials *to, int64_t now_ms,
     const struct headers *more, uint64_t stamp, int64_t until)
 {
-	struct headers fresh;
+	struct headers fresh = { 0 };
 	size_t i;
 
-	headers_init(&fresh);
 	headers_append(&fresh, given_headers(a, now_ms));
 	if (more != NULL)
 		headers_append(&fresh, more);
@@ -333,11 +328,10 @@ given_fill(struct given *a, struct credentials *to, int64_t now_ms,
 bool
 given_reread(struct given *a)
 {
-	struct headers before;
+	struct headers before = { 0 };
 	bool changed;
 	size_t i;
 
-	headers_init(&before);
 	headers_append(&before, &a->all);
 	for (i = 0; i < a->n; i++)
 		look(a, &a->sources[i], true);

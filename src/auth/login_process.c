@@ -51,9 +51,8 @@ set_record(struct json_object *o, const struct record *r)
 {
 	struct json_object *json;
 	const char *why;
-	struct buf text;
+	struct buf text = { 0 };
 
-	buf_init(&text, 0);
 	record_print(r, &text);
 	json = document_parse(buf_span(&text), &why);
 	buf_wipe(&text);
@@ -67,12 +66,11 @@ get_record(struct json_object *o, struct record *r)
 {
 	struct json_object *json;
 	const char *why;
-	struct buf text;
+	struct buf text = { 0 };
 	int status;
 
 	if (!json_object_object_get_ex(o, "record", &json))
 		return false;
-	buf_init(&text, 0);
 	document_print(json, &text);
 	status = record_parse(r, buf_span(&text), &why);
 	buf_wipe(&text);
@@ -92,9 +90,8 @@ say(struct buf *out, struct json_object *o)
 static void
 add_word(struct json_object *list, const char *word)
 {
-	struct buf text;
+	struct buf text = { 0 };
 
-	buf_init(&text, 0);
 	codec_base64url(&text, span_of(word));
 	document_append(list, buf_str(&text));
 	buf_wipe(&text);
@@ -189,11 +186,10 @@ give_up(struct login_process *a, enum child_end end, int value)
 	struct span said = buf_span(&a->errors);
 	char *how = end == CHILD_TOO_LARGE ? xstrdup("wrote too much") :
 					     child_fate(end, value);
-	struct buf words;
+	struct buf words = { 0 };
 
 	while (said.n > 0 && said.p[said.n - 1] == '\n')
 		said.n--;
-	buf_init(&words, 0);
 	codec_visible(&words, said, BOUND_NAME_BYTES);
 	a->end = LOGIN_LATER;
 	a->why = xasprintf("the login process %s%s%s", how,
@@ -232,15 +228,13 @@ login_process_start(struct loop *l, const char *path, const char *const *argv,
 		.detached = true,
 		.max_output = BOUND_QUEUE_BYTES,
 	};
-	struct buf text;
+	struct buf text = { 0 };
 
 	a->ops = *ops;
 	a->arg = arg;
 	a->again_ms = -1;
-	record_init(&a->record);
 	buf_init(&a->line, BOUND_QUEUE_BYTES);
 	buf_init(&a->errors, BOUND_NAME_BYTES);
-	buf_init(&text, 0);
 	print_request(&text, request);
 	c.input = buf_span(&text);
 	a->child = child_new(l, &c, &child_ops, a);
@@ -272,9 +266,8 @@ read_word(struct json_object *list, size_t i)
 	const char
 	    *text = json_object_get_string(json_object_array_get_idx(list, i));
 	char *word = NULL;
-	struct buf b;
+	struct buf b = { 0 };
 
-	buf_init(&b, 0);
 	if (codec_base64url_read(&b, span_of(text)) == 0)
 		word = xstrdup(buf_str(&b));
 	buf_wipe(&b);
@@ -303,7 +296,6 @@ login_process_task_read(struct login_process_task *t, struct span text,
     const char **why)
 {
 	memset(t, 0, sizeof *t);
-	record_init(&t->record);
 	t->json = document_parse(text, why);
 	if (t->json == NULL)
 		return -1;

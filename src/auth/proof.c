@@ -77,9 +77,8 @@ struct assertion_key {
 static void
 encode(char out[PROOF_BYTES], const unsigned char p[RANDOM_BYTES])
 {
-	struct buf b;
+	struct buf b = { 0 };
 
-	buf_init(&b, 0);
 	codec_base64url(&b, (struct span){ (const char *)p, RANDOM_BYTES });
 	memcpy(out, buf_str(&b), PROOF_BYTES);
 	buf_wipe(&b);
@@ -342,10 +341,9 @@ static int
 assertion_sign(const struct assertion_key *k, const char *alg,
     struct buf *token)
 {
-	struct buf sig;
+	struct buf sig = { 0 };
 	int rc;
 
-	buf_init(&sig, 0);
 	rc = sign(&sig, k->pkey, alg, buf_span(token));
 	if (rc == 0) {
 		buf_addc(token, '.');
@@ -360,9 +358,8 @@ static void
 add_claims(struct buf *out, const char *alg, const char *client,
     const char *audience, const char *jti, int64_t now)
 {
-	struct buf json;
+	struct buf json = { 0 };
 
-	buf_init(&json, 0);
 	buf_addf(&json, "{\"alg\":\"%s\",\"typ\":\"JWT\"}", alg);
 	codec_base64url(out, buf_span(&json));
 	buf_addc(out, '.');
@@ -384,9 +381,8 @@ add_claims(struct buf *out, const char *alg, const char *client,
 static char *
 no_algorithm(const char *algs, char **why)
 {
-	struct buf b;
+	struct buf b = { 0 };
 
-	buf_init(&b, 0);
 	codec_visible(&b, span_of(algs), SHOWN_MAX);
 	*why = xasprintf("the server takes no signature that this key can "
 			 "make; it lists: %s",
@@ -400,12 +396,11 @@ assertion_make(const struct assertion_key *k, const char *client,
     const char *audience, const char *algs, int64_t now, char **why)
 {
 	const char *alg = choose(k->pkey, algs);
-	struct buf token;
+	struct buf token = { 0 };
 	char jti[PROOF_BYTES];
 
 	if (alg == NULL)
 		return no_algorithm(algs, why);
-	buf_init(&token, 0);
 	if (proof_random(jti) == 0)
 		add_claims(&token, alg, client, audience, jti, now);
 	if (token.n > 0 && assertion_sign(k, alg, &token) == 0)
@@ -434,10 +429,7 @@ struct dpop {
 struct dpop *
 dpop_new(void)
 {
-	struct dpop *d = xcalloc(1, sizeof *d);
-
-	buf_init(&d->header, 0);
-	return d;
+	return xcalloc(1, sizeof(struct dpop));
 }
 
 static void
@@ -453,10 +445,9 @@ forget_key(struct dpop *d)
 static int
 make_header(struct dpop *d)
 {
-	struct buf json;
+	struct buf json = { 0 };
 	int rc;
 
-	buf_init(&json, 0);
 	buf_adds(&json, "{\"typ\":\"dpop+jwt\",\"alg\":\"" ALG "\",\"jwk\":");
 	rc = assertion_jwk(d->key, &json);
 	buf_addc(&json, '}');
@@ -527,12 +518,11 @@ dpop_prove(const struct dpop *d, const char *method, const char *url,
     const char *ath, int64_t now, struct headers *to)
 {
 	char jti[PROOF_BYTES];
-	struct buf json, token;
+	struct buf json = { 0 }, token = { 0 };
 	int rc = -1;
 
 	if (d->key == NULL || proof_random(jti) < 0)
 		return -1;
-	buf_init(&json, 0);
 	buf_addf(&json, "{\"jti\":\"%s\",\"iat\":%" PRId64, jti, now);
 	claim(&json, "htm", span_of(method));
 	/* RFC 9449 4.2: without query and fragment */
@@ -540,7 +530,6 @@ dpop_prove(const struct dpop *d, const char *method, const char *url,
 	claim(&json, "ath", span_of(ath));
 	claim(&json, "nonce", span_of(d->nonce));
 	buf_addc(&json, '}');
-	buf_init(&token, 0);
 	buf_addspan(&token, buf_span(&d->header));
 	buf_addc(&token, '.');
 	codec_base64url(&token, buf_span(&json));

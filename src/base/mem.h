@@ -105,7 +105,8 @@ struct span span_take(struct span *rest, char end);
 /* Returns s without the bytes of blanks at both ends. */
 struct span span_trim(struct span s, const char *blanks);
 
-/* Makes b an empty buffer without memory. max: its cap in bytes; 0: none. */
+/* Makes b an empty buffer without memory. max: its cap in bytes; 0: none, and
+ * then zeros are the same. */
 void buf_init(struct buf *b, size_t max);
 /* Append to b. Each returns 0, or -1 and leaves b as it was if the content
  * would grow over the cap. */

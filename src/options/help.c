@@ -58,10 +58,9 @@ static void
 help_run(struct buf *out, enum option_group group)
 {
 	const struct option_row *row;
-	struct buf item;
+	struct buf item = { 0 };
 	size_t i, named, line = out->n, start = out->n;
 
-	buf_init(&item, 0);
 	for (i = 0; i < option_table_rows; i++) {
 		row = &option_table[i];
 		if (row->group != group || row->help != NULL ||
@@ -178,10 +177,9 @@ char *
 options_help_option(const char *name)
 {
 	const struct option_row *row = option_table_named(name);
-	struct buf out;
+	struct buf out = { 0 };
 	size_t i;
 
-	buf_init(&out, 0);
 	add_name(&out, row);
 	add_preset(&out, row);
 	buf_addc(&out, '\n');
@@ -195,10 +193,9 @@ options_help_option(const char *name)
 static char *
 brief_help(void)
 {
-	struct buf out;
+	struct buf out = { 0 };
 	size_t i;
 
-	buf_init(&out, 0);
 	buf_adds(&out, usage);
 	buf_adds(&out, "Options:\n");
 	for (i = 0; i < option_table_rows; i++)
@@ -214,11 +211,10 @@ static char *
 long_help(void)
 {
 	const struct option_row *row;
-	struct buf out;
+	struct buf out = { 0 };
 	unsigned group;
 	size_t i;
 
-	buf_init(&out, 0);
 	buf_adds(&out, usage);
 	for (group = 0; group < OPTION_GROUPS; group++) {
 		buf_addf(&out, "%s:\n", group_titles[group]);
@@ -253,7 +249,7 @@ add_masked(struct buf *out, const struct option_row *row, const char *value)
 {
 	struct span secret = { NULL, 0 };
 	struct span text = span_of(value), rest;
-	struct buf url;
+	struct buf url = { 0 };
 
 	if (row->kind == OPTION_HEADER && value[0] != '@') {
 		secret.p = strchr(value, ':') + 1;
@@ -261,7 +257,6 @@ add_masked(struct buf *out, const struct option_row *row, const char *value)
 	} else if (row->kind == OPTION_STRING &&
 	    row->offset != offsetof(struct options, proxy) &&
 	    strstr(value, "://") != NULL && (row->flags & OPTION_SECRET) == 0) {
-		buf_init(&url, 0);
 		redact_path(&url, text, "(set)");
 		codec_visible(out, buf_span(&url), SIZE_MAX);
 		buf_free(&url);
@@ -415,10 +410,9 @@ char *
 options_show(const struct options *o)
 {
 	const struct option_row *row;
-	struct buf out;
+	struct buf out = { 0 };
 	size_t i, j;
 
-	buf_init(&out, 0);
 	for (i = 0; i < option_table_rows; i++) {
 		row = &option_table[i];
 		if (!shown(row))

@@ -137,7 +137,6 @@ option_trust(const char *path, int fd, unsigned folders)
 
 	if (fstat(fd, &st) < 0 || S_ISCHR(st.st_mode))
 		return NULL;
-	buf_init(&f.opened, 0);
 	look(&f, path, &st);
 	look_at_link(&f, path);
 	look_above(&f, path, folders);
@@ -716,12 +715,11 @@ note_section(struct loader *l, const struct option_setting *s)
 {
 	const char *end = strrchr(s->from, ':'); /* FILE:LINE */
 	struct strings *notes = &l->o->notes;
-	struct buf note;
+	struct buf note = { 0 };
 	size_t i;
 
 	if (!l->has_url)
 		return;
-	buf_init(&note, 0);
 	buf_addf(&note, "%.*s: [", (int)(end - s->from), s->from);
 	redact_path(&note, span_of(s->section), "...");
 	buf_adds(&note, "] is not for this URL");

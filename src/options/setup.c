@@ -180,14 +180,13 @@ char *
 network_proxy(const struct options *o, bool https, char **from)
 {
 	const char *name = NULL, *value = o->proxy;
-	struct buf shown;
+	struct buf shown = { 0 };
 
 	if (value == NULL)
 		value = proxy_variable(https, &name);
 	if (value == NULL || value[0] == '\0')
 		return NULL;
 	*from = o->proxy == NULL ? xstrdup(name) : options_set_by(o, "proxy");
-	buf_init(&shown, 0);
 	redact_proxy(&shown, value);
 	return buf_take(&shown);
 }
@@ -433,9 +432,8 @@ static void
 add_names_in(struct strings *list, const char *text)
 {
 	const char *at = text, *end;
-	struct buf content;
+	struct buf content = { 0 };
 
-	buf_init(&content, 0);
 	if (text != NULL && *text == '@') {
 		secret_peek(text + 1, &content);
 		at = buf_str(&content);

@@ -148,9 +148,8 @@ begin_note(struct proxy *p)
 	struct process_note_config c = {
 		.home = getenv("HOME"), .parent = parent, .parent_id = getppid()
 	};
-	struct buf url;
+	struct buf url = { 0 };
 
-	buf_init(&url, 0);
 	redact_path(&url, span_of(p->url.text), "...");
 	c.server = buf_str(&url);
 	if (!p->options->no_memory && p->options->command == COMMAND_PROXY)
@@ -240,11 +239,10 @@ static void
 add_token(struct buf *out, const char *path, const char *variable)
 {
 	const char *value = variable == NULL ? NULL : getenv(variable);
-	struct buf b;
+	struct buf b = { 0 };
 	struct span s;
 	char *token;
 
-	buf_init(&b, 0);
 	if (path != NULL)
 		secret_peek(path, &b);
 	else if (value != NULL)
@@ -273,10 +271,9 @@ add_whose(struct proxy *p, struct buf *out)
 static bool
 is_whose(struct span whose, void *arg)
 {
-	struct buf now;
+	struct buf now = { 0 };
 	bool same;
 
-	buf_init(&now, 0);
 	same = add_whose(arg, &now) && span_eq(buf_span(&now), whose);
 	buf_wipe(&now);
 	return same;
@@ -288,11 +285,8 @@ static void
 load_start(struct proxy *p)
 {
 	struct event in = { .kind = INPUT_CACHED_START };
-	struct buf result, tools, whose;
+	struct buf result = { 0 }, tools = { 0 }, whose = { 0 };
 
-	buf_init(&result, 0);
-	buf_init(&tools, 0);
-	buf_init(&whose, 0);
 	if (p->start_wanted && add_whose(p, &whose)) {
 		p->start_wanted = false;
 		if (state_cache_load_start(p->state_cache,
@@ -326,9 +320,8 @@ act_load_start(struct proxy *p, const struct event *a)
 static void
 act_save_start(struct proxy *p, const struct event *a)
 {
-	struct buf whose;
+	struct buf whose = { 0 };
 
-	buf_init(&whose, 0);
 	if (add_whose(p, &whose) &&
 	    (p->whose.n == 0 ||
 		span_eq(buf_span(&p->whose), buf_span(&whose)))) {
@@ -356,9 +349,8 @@ act_check_peers(struct proxy *p)
 static void
 tell_denial(struct proxy *p, const struct event *a)
 {
-	struct buf denial;
+	struct buf denial = { 0 };
 
-	buf_init(&denial, 0);
 	denial_json(a->facts->challenge, &denial);
 	streamable_denied(p->streamable, a->ticket, buf_span(&denial));
 	buf_free(&denial);
@@ -763,10 +755,9 @@ static void
 on_usr1(int signo, void *arg)
 {
 	struct proxy *p = arg;
-	struct buf b;
+	struct buf b = { 0 };
 
 	(void)signo;
-	buf_init(&b, 0);
 	buf_addf(&b,
 	    "server: %s\nstdout: %zu bytes queued; partial messages: %zu "
 	    "bytes\n",
@@ -954,11 +945,10 @@ make_state_cache(struct proxy *p)
 {
 	const char *home = getenv("HOME");
 	struct profile profile;
-	struct buf identity;
+	struct buf identity = { 0 };
 	char *host;
 	int rc;
 
-	buf_init(&identity, 0);
 	if (p->options->no_memory || home == NULL ||
 	    options_identity(p->options, &identity, &host) != 0)
 		return NULL;

@@ -116,9 +116,8 @@ keep_text(struct secrets *all, struct span text, const char *instead)
 static void
 keep_secret(struct secrets *all, struct span text, const char *instead)
 {
-	struct buf quoted;
+	struct buf quoted = { 0 };
 
-	buf_init(&quoted, 0);
 	keep_text(all, text, instead);
 	codec_json_string(&quoted, text);
 	keep_text(all, (struct span){ quoted.p + 1, quoted.n - 2 }, instead);
@@ -153,11 +152,9 @@ grow_old(struct secrets *all)
 static void
 keep_encoded(struct span value, void *all)
 {
-	struct buf text, code;
+	struct buf text = { 0 }, code = { 0 };
 	size_t i, before, from;
 
-	buf_init(&text, 0);
-	buf_init(&code, 0);
 	buf_adds(&text, "--");
 	buf_addspan(&text, value);
 	keep_secret(all, value, "(redacted)");
@@ -282,7 +279,7 @@ hide_secrets(struct trace *t, struct buf *b)
 {
 	struct hit *hits = xcalloc(b->n + 1, sizeof *hits), cover = { 0 };
 	const struct secret *last = NULL;
-	struct buf out;
+	struct buf out = { 0 };
 	size_t i, j;
 
 	keep_credentials(t);
@@ -294,7 +291,6 @@ hide_secrets(struct trace *t, struct buf *b)
 			cover = hits[i];
 		hits[i].secret = cover.n > 0 ? cover.secret : NULL;
 	}
-	buf_init(&out, 0);
 	for (i = 0; i < b->n; last = hits[i++].secret)
 		if (hits[i].secret == NULL)
 			buf_addc(&out, b->p[i]);
@@ -360,11 +356,10 @@ is_json(const struct buf *b)
 static void
 add_raw(struct trace *t, const char *name, struct span value)
 {
-	struct buf raw;
+	struct buf raw = { 0 };
 
 	if (value.n == 0 || value.n > SHOWN_BYTES)
 		return;
-	buf_init(&raw, 0);
 	buf_addspan(&raw, value);
 	hide_secrets(t, &raw);
 	if (is_json(&raw)) {
@@ -391,14 +386,12 @@ add_word(struct trace *t, const char *name, const char *word)
 static void
 add_text(struct trace *t, const char *name, struct span value, size_t most)
 {
-	struct buf text, body;
+	struct buf text = { 0 }, body = { 0 };
 
 	if (value.n == 0)
 		return;
 	if (value.n > most + SECRET_MOST)
 		value.n = most + SECRET_MOST;
-	buf_init(&text, 0);
-	buf_init(&body, 0);
 	codec_json_string(&text, value);
 	redact_json(&body, buf_span(&text), SIZE_MAX / 2);
 	hide_secrets(t, &body);
@@ -426,9 +419,8 @@ add_body(struct trace *t, const struct frame *f)
 {
 	bool whole = f->text.n <= READ_BYTES;
 	struct span text = { f->text.p, whole ? f->text.n : READ_BYTES };
-	struct buf body;
+	struct buf body = { 0 };
 
-	buf_init(&body, 0);
 	whole &= redact_json(&body, text, BOUND_TEXT_BYTES + SECRET_MOST);
 	hide_secrets(t, &body);
 	if (whole && body.n <= BOUND_TEXT_BYTES && is_json(&body)) {
@@ -761,10 +753,9 @@ struct trace *
 trace_open(const struct trace_config *config)
 {
 	struct trace *t = xcalloc(1, sizeof *t);
-	struct buf url;
+	struct buf url = { 0 };
 
 	t->credentials = config->credentials;
-	buf_init(&t->line, 0);
 	if (append_open(&t->file, config->path, BOUND_ALL_BYTES, true) != 0) {
 		log_warn("--trace %s cannot be opened: %s", config->path,
 		    strerror(errno));
@@ -772,7 +763,6 @@ trace_open(const struct trace_config *config)
 		return NULL;
 	}
 	redact_find(span_of(config->url), keep_encoded, &t->secrets[LIST_URL]);
-	buf_init(&url, 0);
 	redact_path(&url, span_of(config->url), "(redacted)");
 	begin(t, "note", "start");
 	add_word(t, "version", PACKAGE_VERSION);

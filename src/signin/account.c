@@ -33,12 +33,11 @@ client_document(const char *option, const char *text, char **why)
 	struct json_object *o = NULL;
 	char *content = NULL;
 	const char *fault = NULL;
-	struct buf full;
+	struct buf full = { 0 };
 
 	if (*text == '@' &&
 	    (content = secret_file(option, text + 1, why)) == NULL)
 		return NULL;
-	buf_init(&full, 0);
 	if (variables_expand(span_of(content != NULL ? content : text), &env,
 		&full, why) == 0)
 		o = document_parse(buf_span(&full), &fault);

@@ -456,9 +456,8 @@ stays(char c)
 static char *
 encode(const char *url)
 {
-	struct buf out;
+	struct buf out = { 0 };
 
-	buf_init(&out, 0);
 	for (; *url != '\0'; url++) {
 		if (stays(*url))
 			buf_addc(&out, *url);

@@ -62,13 +62,11 @@ field(struct buf *form, size_t start, const char *name, const char *value)
 static void
 basic(struct headers *to, const char *id, const char *secret)
 {
-	struct buf pair, value;
+	struct buf pair = { 0 }, value = { 0 };
 
-	buf_init(&pair, 0);
 	url_escape(&pair, span_of(id));
 	buf_addc(&pair, ':');
 	url_escape(&pair, span_of(secret));
-	buf_init(&value, 0);
 	buf_adds(&value, "Basic ");
 	codec_base64(&value, buf_span(&pair));
 	headers_set(to, span_of("Authorization"), buf_span(&value), true);
@@ -104,14 +102,6 @@ prove(struct client_request *r, const struct record *rec, const char *assertion)
 	field(&r->form, 0, "client_id", id);
 }
 
-static void
-begin(struct client_request *r, const char *grant)
-{
-	buf_init(&r->form, 0);
-	headers_init(&r->headers);
-	field(&r->form, 0, "grant_type", grant);
-}
-
 void
 client_finish(struct client_request *r, const struct record *rec,
     const char *assertion, bool named)
@@ -126,7 +116,7 @@ void
 client_code(struct client_request *r, const struct record *rec,
     const char *code, const char *verifier)
 {
-	begin(r, "authorization_code");
+	field(&r->form, 0, "grant_type", "authorization_code");
 	field(&r->form, 0, "code", code);
 	field(&r->form, 0, "redirect_uri", rec->client.redirect_uri);
 	field(&r->form, 0, "code_verifier", verifier);
@@ -135,7 +125,7 @@ client_code(struct client_request *r, const struct record *rec,
 void
 client_refresh(struct client_request *r, const struct record *rec, bool scope)
 {
-	begin(r, "refresh_token");
+	field(&r->form, 0, "grant_type", "refresh_token");
 	field(&r->form, 0, "refresh_token", rec->token.refresh);
 	if (scope)
 		field(&r->form, 0, "scope", rec->token.scope_requested);
@@ -144,7 +134,7 @@ client_refresh(struct client_request *r, const struct record *rec, bool scope)
 void
 client_credentials(struct client_request *r, const char *scope)
 {
-	begin(r, "client_credentials");
+	field(&r->form, 0, "grant_type", "client_credentials");
 	field(&r->form, 0, "scope", scope);
 }
 
@@ -152,7 +142,7 @@ void
 client_jwt_bearer(struct client_request *r, const char *assertion,
     const char *scope)
 {
-	begin(r, JWT_GRANT);
+	field(&r->form, 0, "grant_type", JWT_GRANT);
 	field(&r->form, 0, "assertion", assertion);
 	field(&r->form, 0, "scope", scope);
 }
@@ -161,7 +151,7 @@ void
 client_exchange(struct client_request *r, const char *id_token,
     const char *audience, const char *resource, const char *scope)
 {
-	begin(r, EXCHANGE);
+	field(&r->form, 0, "grant_type", EXCHANGE);
 	field(&r->form, 0, "requested_token_type", CLIENT_ID_JAG);
 	field(&r->form, 0, "subject_token", id_token);
 	field(&r->form, 0, "subject_token_type", ID_TOKEN);
@@ -173,14 +163,13 @@ client_exchange(struct client_request *r, const char *id_token,
 void
 client_device(struct client_request *r, const char *scope)
 {
-	begin(r, NULL);
 	field(&r->form, 0, "scope", scope);
 }
 
 void
 client_device_poll(struct client_request *r, const char *device_code)
 {
-	begin(r, DEVICE_CODE);
+	field(&r->form, 0, "grant_type", DEVICE_CODE);
 	field(&r->form, 0, "device_code", device_code);
 }
 
@@ -188,7 +177,6 @@ void
 client_revoke(struct client_request *r, const struct record *rec,
     const char *token, bool refresh, const char *assertion)
 {
-	begin(r, NULL);
 	field(&r->form, 0, "token", token);
 	field(&r->form, 0, "token_type_hint",
 	    refresh ? "refresh_token" : "access_token");
@@ -288,14 +276,13 @@ client_authorize_url(const struct server_metadata *m, const struct record *rec,
 {
 	const char *endpoint = m->authorization_endpoint;
 	struct url u;
-	struct buf b;
+	struct buf b = { 0 };
 	size_t start;
 	bool query;
 
 	if (endpoint == NULL || url_parse(&u, endpoint) != URL_OK)
 		return NULL;
 	query = strchr(u.text, '?') != NULL;
-	buf_init(&b, 0);
 	buf_adds(&b, u.text);
 	url_free(&u);
 	if (!query)
@@ -388,10 +375,9 @@ error_name(const struct record *rec, struct json_object *doc)
 static void
 show_description(struct buf *out, const char *text)
 {
-	struct buf plain;
+	struct buf plain = { 0 };
 	size_t i = 0, n;
 
-	buf_init(&plain, 0);
 	while (text[i] != '\0') {
 		for (n = 0; token_byte(text[i + n]); n++)
 			continue;
@@ -429,9 +415,8 @@ describe(const struct record *rec, struct json_object *doc, const char *name,
     const char *who)
 {
 	const char *text = text_of(doc, "error_description");
-	struct buf b;
+	struct buf b = { 0 };
 
-	buf_init(&b, 0);
 	buf_adds(&b, name);
 	if (text != NULL && !tells_secret(rec, text)) {
 		buf_addf(&b, ": %s says \"", who);

@@ -23,7 +23,7 @@ void client_request_free(struct client_request *r);
 enum client_method client_method(const struct server_metadata *m,
     bool has_secret, bool has_key);
 
-/* Each begins a request in r, which is empty; client_finish ends it. scope may
+/* Each begins a request in r, which is zeros; client_finish ends it. scope may
  * be NULL. */
 void client_code(struct client_request *r, const struct record *rec,
     const char *code, const char *verifier);

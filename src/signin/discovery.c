@@ -56,9 +56,8 @@ metadata_show_url(struct buf *out, const char *url)
 static char *
 shown(const char *url)
 {
-	struct buf b;
+	struct buf b = { 0 };
 
-	buf_init(&b, 0);
 	metadata_show_url(&b, url);
 	return buf_take(&b);
 }
@@ -613,9 +612,8 @@ fail_here(struct discovery *d)
 	const struct fetch_answer *a = &d->answer;
 	const char *url = d->places[d->at < d->n ? d->at : d->n - 1];
 	bool transient = a->transient || d->shaky;
-	struct buf b;
+	struct buf b = { 0 };
 
-	buf_init(&b, 0);
 	buf_adds(&b, "cannot find out where to sign in: ");
 	if (a->why != NULL)
 		buf_adds(&b, a->why);
@@ -884,11 +882,10 @@ look_above(struct discovery *d)
 {
 	struct resource_metadata *m = &d->resource;
 	char *place = m->place;
-	struct buf b;
+	struct buf b = { 0 };
 
 	if (d->above != NULL)
 		return fail_above(d);
-	buf_init(&b, 0);
 	buf_adds(&b, "the server's resource metadata is for ");
 	metadata_show_url(&b, m->resource);
 	buf_adds(&b,
@@ -983,7 +980,7 @@ static bool
 may_be_asked(struct discovery *d, const struct url *u, const char *text,
     char **why)
 {
-	struct buf b;
+	struct buf b = { 0 };
 
 	if (!metadata_url_ok(text, &d->config->policy,
 		"the place of the resource metadata", why))
@@ -991,7 +988,6 @@ may_be_asked(struct discovery *d, const struct url *u, const char *text,
 	if (d->config->policy.cross_origin_prm ||
 	    url_same_origin(u, d->config->server))
 		return true;
-	buf_init(&b, 0);
 	buf_adds(&b,
 	    "the server says that its resource metadata is on "
 	    "another origin, at ");

@@ -85,13 +85,12 @@ fetcher_allows(const struct sockaddr *sa, void *arg)
 static void __attribute__((format(printf, 2, 3)))
 complain(struct fetch *t, const char *fmt, ...)
 {
-	struct buf b;
+	struct buf b = { 0 };
 	va_list ap;
 	char *words;
 
 	if (t->answer.why != NULL)
 		return;
-	buf_init(&b, 0);
 	codec_visible(&b, span_of(t->url.host), FETCH_HOST_MAX);
 	va_start(ap, fmt);
 	words = xvasprintf(fmt, ap);
@@ -165,9 +164,8 @@ complain_of_body(struct fetch *t, const char *why)
 static void
 complain_of_end(struct fetch *t, const struct http_answer *a)
 {
-	struct buf words;
+	struct buf words = { 0 };
 
-	buf_init(&words, 0);
 	codec_visible(&words, span_of(a->why), BOUND_WORDS_BYTES);
 	switch (a->end) {
 	case HTTP_REFUSED:
@@ -373,7 +371,6 @@ fetch_begin(struct fetch *t)
 static void
 set_headers(struct fetch *t, const struct fetch_request *r)
 {
-	headers_init(&t->headers);
 	headers_add(&t->headers, span_of("Accept"), span_of("application/json"),
 	    false);
 	if (r->content_type != NULL)

@@ -144,7 +144,6 @@ run(struct loop *l, const struct token_source *from, int64_t now,
 	t->now = now;
 	t->cb = cb;
 	t->arg = arg;
-	buf_init(&t->output, 0);
 	t->child = child_new(l, &config, &ops, t);
 	return t;
 }
@@ -182,9 +181,8 @@ static void
 name_account(struct login *g, const char *token)
 {
 	char hash[PROOF_BYTES];
-	struct buf b;
+	struct buf b = { 0 };
 
-	buf_init(&b, 0);
 	claims_whose(token, &b);
 	if (proof_challenge(hash, buf_str(&b)) == 0)
 		string_set(&g->record.token.account, hash);

@@ -63,9 +63,8 @@ header_of(const char *jwt)
 {
 	struct json_object *header = NULL;
 	const char *ignored;
-	struct buf text;
+	struct buf text = { 0 };
 
-	buf_init(&text, 0);
 	if (codec_base64url_read(&text,
 		(struct span){ jwt, strcspn(jwt, ".") }) == 0)
 		header = document_parse(buf_span(&text), &ignored);

@@ -55,9 +55,7 @@ login_new(struct loop *l, struct fetcher *f, struct store *store,
 		memcpy(g->name, config->identity, strlen(config->identity) + 1);
 	else
 		store_name(g->name, config->server->text, config->profile);
-	record_init(&g->identity);
 	g->dpop = dpop_new();
-	record_init(&g->record);
 	if (config->record != NULL)
 		record_copy(&g->record, config->record);
 	g->timer = loop_timer_new(l, on_timer, g);
@@ -75,9 +73,8 @@ login_run(struct login *g, struct login_done *d)
 	struct record *record = r.end == LOGIN_IDENTITY ? &g->identity :
 							  &g->record;
 	struct span text = span_of(r.why);
-	struct buf why; /* names of others may be in it */
+	struct buf why = { 0 }; /* names of others may be in it */
 
-	buf_init(&why, 0);
 	if (text.n > WHY_MAX_BYTES)
 		text.n = WHY_MAX_BYTES;
 	codec_visible(&why, text, WHY_MAX_BYTES + 1);
@@ -252,7 +249,6 @@ managed_new(struct loop *l, struct fetcher *f, struct store *store,
 	m->server = *server;
 	m->where = where;
 	m->arg = arg;
-	record_init(&m->identity);
 	if (server->provider != NULL) {
 		m->at = *server->provider;
 		m->server.provider = &m->at;

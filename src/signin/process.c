@@ -45,10 +45,9 @@ write_all(struct buf *b)
 static void
 login_process_where(const char *url, const char *code, void *arg)
 {
-	struct buf b;
+	struct buf b = { 0 };
 
 	(void)arg;
-	buf_init(&b, 0);
 	login_process_say_where(&b, url, code);
 	write_all(&b);
 }
@@ -57,9 +56,8 @@ static void
 login_process_end(struct process *p, enum login_end end, const char *why,
     int64_t again_ms, const struct record *record)
 {
-	struct buf b;
+	struct buf b = { 0 };
 
-	buf_init(&b, 0);
 	login_process_say_end(&b, end, why, again_ms,
 	    p->keeps_record ? record : NULL);
 	write_all(&b);
@@ -100,10 +98,9 @@ bare(const char *line)
 static void
 login_process_log(enum log_level level, const char *line, void *arg)
 {
-	struct buf b;
+	struct buf b = { 0 };
 
 	(void)arg;
-	buf_init(&b, 0);
 	login_process_say_log(&b, level, bare(line));
 	write_all(&b);
 }

@@ -187,10 +187,9 @@ static void
 report_denied(struct login *g, const struct callback *c)
 {
 	const char *error = c->error != NULL ? c->error : "unknown error";
-	struct buf words;
+	struct buf words = { 0 };
 	char *why;
 
-	buf_init(&words, 0);
 	codec_visible(&words, span_of(c->description), WORDS_MAX);
 	why = xasprintf("the authorization server refused the sign-in: "
 			"%s%s%s%s%s",
@@ -620,9 +619,8 @@ login_register(struct login *g)
 	};
 	char *scope = login_named_scope(g);
 	struct fetch_answer a;
-	struct buf body;
+	struct buf body = { 0 };
 
-	buf_init(&body, 0);
 	client_register(&body, &g->found.server, g->redirect_uri, scope,
 	    g->config.client_metadata);
 	f.body = buf_span(&body);

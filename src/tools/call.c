@@ -244,12 +244,10 @@ static bool
 is_listed(struct span list, struct span value)
 {
 	struct span key, one;
-	struct buf a, b;
+	struct buf a = { 0 }, b = { 0 };
 	size_t at = 0;
 	bool same = false;
 
-	buf_init(&a, 0);
-	buf_init(&b, 0);
 	if (json_kind(value) == '"')
 		json_string(value, &a);
 	while (!same && json_next(list, &at, &key, &one)) {
@@ -322,12 +320,11 @@ check_member(struct span name, struct span value, struct span schema,
 {
 	struct span field = member_schema(schema, name);
 	struct span list = json_get(field, "enum"), type = type_of(field);
-	struct buf names;
+	struct buf names = { 0 };
 
 	if (field.p == NULL) {
 		if (takes_any(schema))
 			return 0;
-		buf_init(&names, 0);
 		add_names(&names, schema);
 		*why = xasprintf("the tool has no argument \"%.*s\"; it has: "
 				 "%s",
@@ -352,11 +349,9 @@ static int
 check_required(struct span arguments, struct span schema, char **why)
 {
 	struct span list = json_get(schema, "required"), key, one;
-	struct buf name, missing;
+	struct buf name = { 0 }, missing = { 0 };
 	size_t at = 0;
 
-	buf_init(&name, 0);
-	buf_init(&missing, 0);
 	while (json_kind(list) == '[' && json_next(list, &at, &key, &one)) {
 		buf_reset(&name);
 		if (json_string(one, &name) != 0 ||
@@ -390,10 +385,9 @@ arguments_check(struct span arguments, struct span schema, char **why)
 static void
 command_print_text(struct span text)
 {
-	struct buf line;
+	struct buf line = { 0 };
 	size_t n;
 
-	buf_init(&line, 0);
 	while (text.n > 0) {
 		n = 0;
 		while (n < text.n && text.p[n] != '\n')
@@ -412,10 +406,8 @@ static void
 print_content(struct span part)
 {
 	struct span type = json_get(part, "type");
-	struct buf text, shown;
+	struct buf text = { 0 }, shown = { 0 };
 
-	buf_init(&text, 0);
-	buf_init(&shown, 0);
 	if (json_string_is(type, "text") &&
 	    json_string(json_get(part, "text"), &text) == 0) {
 		command_print_text(buf_span(&text));
@@ -460,11 +452,9 @@ command_unknown_tool(const struct options *o, struct span tools, char **why)
 	bool hides = o->ignore_tools.n > 0 || o->only_tools.n > 0 ||
 	    o->read_only;
 	struct span key, tool;
-	struct buf names, one;
+	struct buf names = { 0 }, one = { 0 };
 	size_t at = 0;
 
-	buf_init(&names, 0);
-	buf_init(&one, 0);
 	while (json_next(tools, &at, &key, &tool)) {
 		buf_reset(&one);
 		json_string(json_get(tool, "name"), &one);
@@ -486,10 +476,9 @@ make_params(const struct options *o, struct span tool, struct span text,
     struct buf *out, char **why)
 {
 	struct span schema = json_get(tool, "inputSchema");
-	struct buf arguments;
+	struct buf arguments = { 0 };
 	int rc;
 
-	buf_init(&arguments, 0);
 	rc = arguments_read(o->operands.list + 1, o->operands.n - 1, text,
 	    schema, &arguments, why);
 	if (rc == 0)
@@ -506,13 +495,11 @@ make_params(const struct options *o, struct span tool, struct span text,
 static int
 call(struct peer *p, const struct options *o, struct span text, char **why)
 {
-	struct buf tools, params;
+	struct buf tools = { 0 }, params = { 0 };
 	struct span tool;
 	struct frame *f = NULL;
 	int status = 1, rc;
 
-	buf_init(&tools, 0);
-	buf_init(&params, 0);
 	rc = list_tools(p, &tools, why);
 	tool = list_find(buf_span(&tools), o->operands.list[0]);
 	if (tool.p != NULL)
@@ -540,13 +527,12 @@ int
 command_call(const struct options *o, char **why)
 {
 	int status = proxy_check(o, why);
-	struct buf text;
+	struct buf text = { 0 };
 	struct peer *p;
 
 	if (status != 0)
 		return status;
 	status = 1;
-	buf_init(&text, 0);
 	if (o->operands.n == 2 && strcmp(o->operands.list[1], "-") == 0 &&
 	    file_get_all(STDIN_FILENO, &text) != 0) {
 		*why = xasprintf("cannot read stdin: %s", strerror(errno));
@@ -575,11 +561,8 @@ first_part(const char *text)
 static void
 print_tool(struct span tool, size_t column)
 {
-	struct buf name, text, shown;
+	struct buf name = { 0 }, text = { 0 }, shown = { 0 };
 
-	buf_init(&name, 0);
-	buf_init(&text, 0);
-	buf_init(&shown, 0);
 	json_string(json_get(tool, "name"), &text);
 	codec_visible(&name, buf_span(&text), 200);
 	buf_reset(&text);
@@ -606,11 +589,9 @@ print_arguments(struct span tool, bool whole)
 {
 	struct span schema = json_get(tool, "inputSchema"), key, field, preset;
 	struct span fields = json_get(schema, "properties");
-	struct buf text, line;
+	struct buf text = { 0 }, line = { 0 };
 	size_t at = 0;
 
-	buf_init(&text, 0);
-	buf_init(&line, 0);
 	if (whole)
 		json_string(json_get(tool, "description"), &text);
 	while (json_kind(fields) == '{' &&
@@ -665,14 +646,13 @@ command_tools(const struct options *o, char **why)
 	int status = proxy_check(o, why), rc;
 	bool one = o->operands.n > 0;
 	struct span shown;
-	struct buf list;
+	struct buf list = { 0 };
 	struct peer *p;
 
 	if (status != 0)
 		return status;
 	if ((p = peer_start(o, why)) == NULL)
 		return 1;
-	buf_init(&list, 0);
 	rc = list_tools(p, &list, why);
 	shown = one ? list_find(buf_span(&list), *o->operands.list) :
 		      buf_span(&list);

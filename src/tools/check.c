@@ -35,9 +35,8 @@ enum {
 static void
 add_string(struct buf *out, struct span value)
 {
-	struct buf text;
+	struct buf text = { 0 };
 
-	buf_init(&text, 0);
 	if (json_string(value, &text) == 0)
 		codec_visible(out, buf_span(&text), 80);
 	buf_free(&text);
@@ -63,10 +62,8 @@ tell_session(struct report *r, const struct frame *hello,
     const struct peer_session *now, int64_t us)
 {
 	struct span info = json_get(hello->result, "serverInfo");
-	struct buf name, version;
+	struct buf name = { 0 }, version = { 0 };
 
-	buf_init(&name, 0);
-	buf_init(&version, 0);
 	report_told(r, "session", us);
 	add_string(&name, json_get(info, "name"));
 	add_string(&version, json_get(info, "version"));
@@ -137,7 +134,7 @@ tell_list(struct check *c, struct peer *p, const char *family,
 	struct report *r = c->report;
 	const char *filter = "";
 	char *why = NULL;
-	struct buf list;
+	struct buf list = { 0 };
 	size_t n;
 
 	report_step(r, family, method);
@@ -147,7 +144,6 @@ tell_list(struct check *c, struct peer *p, const char *family,
 		report_end(r, STEP_OK, "not asked: the server declares none");
 		return;
 	}
-	buf_init(&list, 0);
 	peer_within(p, check_time(c, LIST_MS));
 	if (list_all(p, method, family, &list, &why) == 0) {
 		n = count_of(buf_span(&list));
@@ -209,9 +205,8 @@ fail(struct check *c, char *why, int64_t limit_ms)
 	int64_t given_ms = c->options->init_timeout_ms;
 	char *at = strstr(why, option);
 	bool refused = strstr(why, "(401)") != NULL;
-	struct buf remedy;
+	struct buf remedy = { 0 };
 
-	buf_init(&remedy, 0);
 	if (at != NULL && (given_ms == 0 || given_ms > limit_ms))
 		memmove(at, at + strlen(option),
 		    strlen(at + strlen(option)) + 1);
@@ -291,7 +286,7 @@ add_origin(const char *name, const char *from, void *arg)
 	if (i == p->n) {
 		p->list = xrealloc(p->list, ++p->n * sizeof *p->list);
 		p->list[i].from = xstrndup(from, n);
-		buf_init(&p->list[i].names, 0);
+		p->list[i].names = (struct buf){ 0 };
 	}
 	at = &p->list[i];
 	/* a variable of other programs has no option */
@@ -307,10 +302,9 @@ add_origin(const char *name, const char *from, void *arg)
 static void
 add_strings(struct report *r, const char *name, const struct strings *list)
 {
-	struct buf json;
+	struct buf json = { 0 };
 	size_t i;
 
-	buf_init(&json, 0);
 	for (i = 0; i < list->n; i++) {
 		buf_adds(&json, i > 0 ? "," : "[");
 		codec_json_string(&json, span_of(list->list[i]));
@@ -374,12 +368,10 @@ check_configuration(struct check *c)
 	struct places p = { 0 };
 	char *why = NULL;
 	bool good = proxy_check(o, &why) == 0;
-	struct buf text;
+	struct buf text = { 0 };
 	size_t i;
 
 	report_told(r, "configuration", -1);
-	buf_init(&text, 0);
-	buf_init(&p.json, 0);
 	buf_adds(&p.json, "[");
 	options_origins(o, add_origin, &p);
 	buf_adds(&p.json, "]");
@@ -420,9 +412,8 @@ enum { ALL_MS = 27 * 1000 };
 static char *
 shown_url(const char *url)
 {
-	struct buf b;
+	struct buf b = { 0 };
 
-	buf_init(&b, 0);
 	redact_path(&b, span_of(url), "...");
 	return buf_take(&b);
 }

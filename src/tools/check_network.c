@@ -224,11 +224,10 @@ static int64_t
 add_chain(struct report *r, const struct http_way *w, bool *late)
 {
 	const struct http_certificate *cert;
-	struct buf json;
+	struct buf json = { 0 };
 	int64_t first = 0;
 	size_t i;
 
-	buf_init(&json, 0);
 	for (i = 0; i < w->n; i++) {
 		cert = &w->chain[i];
 		*late = *late || is_late(cert);
@@ -279,9 +278,8 @@ tell_tls(struct check *c, const struct http_way *w)
 	struct report *r = c->report;
 	int64_t first, days;
 	bool late = false;
-	struct buf text;
+	struct buf text = { 0 };
 
-	buf_init(&text, 0);
 	report_told(r, "TLS", w->tls_us - w->connect_us);
 	report_text(r, "version", w->tls);
 	first = add_chain(r, w, &late);
@@ -313,9 +311,8 @@ fail_tls(struct check *c, const struct probe *p, const char *why)
 	struct report *r = c->report;
 	struct http_way seen = { 0 };
 	bool late = false;
-	struct buf text;
+	struct buf text = { 0 };
 
-	buf_init(&text, 0);
 	buf_adds(&text, why);
 	report_step(r, "TLS", "a second look at the certificate");
 	report_took(r,
@@ -346,13 +343,11 @@ static int
 fingerprint(struct buf *out, const char *pem)
 {
 	char hex[PROFILE_HEX_BYTES] = "";
-	struct buf text, der;
+	struct buf text = { 0 }, der = { 0 };
 	struct span all;
 	size_t i;
 	int rc = -1;
 
-	buf_init(&text, 0);
-	buf_init(&der, 0);
 	/* between the lines of its begin and its end, in another alphabet */
 	for (pem += strcspn(pem, "\n"); *pem != '\0' && *pem != '-'; pem++)
 		if (strchr("\n\r=", *pem) == NULL)
@@ -378,10 +373,9 @@ save_certificate(const struct http_way *w, const char *file, char **why)
 {
 	const struct http_certificate *cert = &w->chain[0];
 	char *error = NULL, *path;
-	struct buf text;
+	struct buf text = { 0 };
 	int rc;
 
-	buf_init(&text, 0);
 	buf_adds(&text, "The server shows ");
 	describe(&text, w);
 	buf_adds(&text, "\n  for      ");

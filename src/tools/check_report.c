@@ -129,9 +129,6 @@ report_new(bool json, const char *url)
 	    term != NULL && strcmp(term, "dumb") != 0;
 	r->columns = r->terminal ? text_columns() : SIZE_MAX;
 	r->url = xstrdup(url);
-	buf_init(&r->steps, 0);
-	buf_init(&r->data, 0);
-	buf_init(&r->skipped, 0);
 	r->begun = report_now_us();
 	return r;
 }
@@ -240,10 +237,8 @@ print_line(struct report *r, enum step_state state, struct span text)
 {
 	static const char *const colours[] = { "\033[32m", "\033[33m",
 		"\033[31m" };
-	struct buf took, wrapped;
+	struct buf took = { 0 }, wrapped = { 0 };
 
-	buf_init(&took, 0);
-	buf_init(&wrapped, 0);
 	if (r->took >= 0)
 		report_time(&took, r->took);
 	report_wrap(&wrapped, text, r->columns, TEXT_AT);
@@ -260,14 +255,13 @@ print_line(struct report *r, enum step_state state, struct span text)
 void
 report_end(struct report *r, enum step_state state, const char *fmt, ...)
 {
-	struct buf text;
+	struct buf text = { 0 };
 	char *full = NULL;
 	va_list ap;
 
 	va_start(ap, fmt);
 	full = xvasprintf(fmt, ap);
 	va_end(ap);
-	buf_init(&text, 0);
 	codec_visible(&text, span_of(full), TEXT_BYTES);
 	free(full);
 	if (!r->is_timed)
@@ -293,9 +287,8 @@ report_skip(struct report *r, const char *name)
 static void
 close_json(struct report *r)
 {
-	struct buf url;
+	struct buf url = { 0 };
 
-	buf_init(&url, 0);
 	codec_json_string(&url, span_of(r->url));
 	printf("{\"url\":%s,\"ok\":%s,\"ms\":%" PRId64 ",\"steps\":[%s]}\n",
 	    buf_str(&url), r->failed == NULL ? "true" : "false",
@@ -306,10 +299,8 @@ close_json(struct report *r)
 static void
 close_text(struct report *r)
 {
-	struct buf text, wrapped;
+	struct buf text = { 0 }, wrapped = { 0 };
 
-	buf_init(&text, 0);
-	buf_init(&wrapped, 0);
 	if (r->failed == NULL) {
 		buf_adds(&text,
 		    r->warnings > 0 ?

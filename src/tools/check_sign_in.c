@@ -145,7 +145,6 @@ sign_in_look(struct sign_in *s, struct loop *l, const struct options *o,
 	int rc;
 
 	memset(s, 0, sizeof *s);
-	record_init(&s->record);
 	rc = account_init(&g.account, l, o, p->peer, why);
 	if (rc == 0) {
 		challenge_parse(&g.account.challenge, buf_span(&p->challenge));
@@ -267,10 +266,8 @@ tell_token(struct buf *text, const struct check *c, const struct sign_in *s)
 	const struct record *r = &s->record;
 	bool over = record_expired(r, (int64_t)time(NULL)) &&
 	    r->token.refresh == NULL;
-	struct buf who, token;
+	struct buf who = { 0 }, token = { 0 };
 
-	buf_init(&who, 0);
-	buf_init(&token, 0);
 	command_user_text(&who, r);
 	command_token_text(&token, r);
 	buf_addf(text, "signed in%s%s%s%s, the token %s %s",
@@ -414,7 +411,7 @@ check_sign_in(struct check *c, const struct probe *p)
 	enum step_state state;
 	struct sign_in s;
 	char *why = NULL;
-	struct buf text;
+	struct buf text = { 0 };
 
 	report_step(r, "sign-in", "the store and the sign-in server");
 	if (sign_in_look(&s, c->loop, c->options, p, check_time(c, SIGN_IN_MS),
@@ -424,7 +421,6 @@ check_sign_in(struct check *c, const struct probe *p)
 		free(why);
 		return false;
 	}
-	buf_init(&text, 0);
 	add_data(r, p, &s);
 	state = tell(&text, c, p, &s);
 	c->signed_in = s.record.token.access != NULL;

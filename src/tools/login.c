@@ -101,14 +101,13 @@ talk_unasked(struct talk *t)
 static void
 user_done(struct talk *t, const struct login_done *d)
 {
-	struct buf scopes;
+	struct buf scopes = { 0 };
 
 	if (d->end == LOGIN_STOPPED)
 		return;
 	if (d->end == LOGIN_UNASKED) {
 		talk_unasked(t);
 	} else if (d->end == LOGIN_DONE) {
-		buf_init(&scopes, 0);
 		codec_visible(&scopes, span_of(d->record.token.scope_granted),
 		    BOUND_NAME_BYTES);
 		printf("Signed in to %s%s%s.\n", url_authority(&t->account.url),
@@ -178,7 +177,7 @@ paste_to_other(struct talk *t, const char *url)
 	struct http_request r = {
 		.method = "GET", .url = url, .idle_ms = 10 * 1000
 	};
-	struct headers none;
+	struct headers none = { 0 };
 	char *why = NULL;
 
 	if (!is_callback(t, url))
@@ -189,7 +188,6 @@ paste_to_other(struct talk *t, const char *url)
 	free(why);
 	if (t->other == NULL)
 		return false;
-	headers_init(&none);
 	r.headers = &none;
 	http_send(t->other, &r, &ops, t);
 	return true;

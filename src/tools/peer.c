@@ -32,10 +32,8 @@ enum { ANSWER_MAX = 4096 };
 static void
 print_text(const char *before, struct span value, const char *after)
 {
-	struct buf text, shown;
+	struct buf text = { 0 }, shown = { 0 };
 
-	buf_init(&text, 0);
-	buf_init(&shown, 0);
 	if (json_string(value, &text) == 0)
 		codec_visible(&shown, buf_span(&text), 1000);
 	fprintf(stderr, "%s%s%s", before, buf_str(&shown), after);
@@ -263,18 +261,16 @@ show_progress(struct peer *p, struct span params)
 {
 	struct span done = json_get(params, "progress");
 	struct span total = json_get(params, "total");
-	struct buf text;
+	struct buf text = { 0 };
 
-	buf_init(&text, 0);
 	json_string(json_get(params, "message"), &text);
 	wipe_progress(p);
 	fprintf(stderr, "%.*s", (int)done.n, done.p);
 	if (total.n > 0)
 		fprintf(stderr, " of %.*s", (int)total.n, total.p);
 	if (text.n > 0) {
-		struct buf line;
+		struct buf line = { 0 };
 
-		buf_init(&line, 0);
 		codec_visible(&line, buf_span(&text), 60);
 		fprintf(stderr, ": %s", buf_str(&line));
 		buf_free(&line);
@@ -287,9 +283,8 @@ show_progress(struct peer *p, struct span params)
 static void
 answer_question(struct peer *p, const struct frame *f)
 {
-	struct buf result;
+	struct buf result = { 0 };
 
-	buf_init(&result, 0);
 	wipe_progress(p);
 	if (json_key_is(f->method, "ping"))
 		put(p, msg_result(f->id, "{}"));
@@ -338,10 +333,8 @@ peer_ask(struct peer *p, const char *method, struct span params, char **why)
 void
 peer_explain(const struct frame *error, char **why)
 {
-	struct buf text, shown;
+	struct buf text = { 0 }, shown = { 0 };
 
-	buf_init(&text, 0);
-	buf_init(&shown, 0);
 	msg_error_text(error, &text);
 	codec_visible(&shown, buf_span(&text), 2000);
 	*why = xasprintf("%s", shown.n > 0 ? buf_str(&shown) : "an error");

@@ -77,9 +77,8 @@ explain(const struct probing *g, struct transfer *x,
 		.remedy = span_of(answer->remedy) };
 	struct frame *error = fault_from_facts(request, &facts,
 	    url_authority(g->url), NULL);
-	struct buf text;
+	struct buf text = { 0 };
 
-	buf_init(&text, 0);
 	msg_error_text(error, &text);
 	frame_unref(error);
 	frame_unref(request);
@@ -123,16 +122,14 @@ probe_send(struct probe *p, struct loop *l, const struct options *o,
 		.url = url->text,
 		.body = { body, sizeof body - 1 },
 		.idle_ms = PROBE_IDLE_MS };
-	struct headers headers;
+	struct headers headers = { 0 };
 	struct transfer *x;
 
 	p->end = HTTP_CONFIG;
-	buf_init(&p->challenge, 0);
 	if (h == NULL) {
 		network_free(&network);
 		return -1;
 	}
-	headers_init(&headers);
 	headers_add(&headers, span_of("Content-Type"),
 	    span_of("application/json"), false);
 	headers_add(&headers, span_of("Accept"),
@@ -161,7 +158,7 @@ probe_look(struct http_way *w, struct loop *l, const struct options *o,
 {
 	struct probing g = { .loop = l, .url = url, .way = w };
 	struct http_request r = { .method = "GET", .url = url->text };
-	struct headers none;
+	struct headers none = { 0 };
 	char *why = NULL;
 	struct http *h = network_look(l, o, &why);
 
@@ -169,7 +166,6 @@ probe_look(struct http_way *w, struct loop *l, const struct options *o,
 	free(why);
 	if (h == NULL)
 		return;
-	headers_init(&none);
 	r.headers = &none;
 	http_expire(http_send(h, &r, &probe_ops, &g), limit_ms);
 	loop_run(l);

@@ -93,13 +93,12 @@ command_report(const struct options *o, char **why)
 {
 	struct loop *l = setup_loop(why);
 	struct utsname system;
-	struct buf out;
+	struct buf out = { 0 };
 	int status;
 
 	if (l == NULL)
 		return 1;
 	setup_log(o, LEVEL_WARN);
-	buf_init(&out, 0);
 	if (uname(&system) == 0)
 		buf_addf(&out, "%s %s %s\n", system.sysname, system.release,
 		    system.machine);

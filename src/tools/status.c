@@ -44,9 +44,8 @@ number(struct span note, const char *name)
 static void
 add_text(struct buf *out, struct span note, const char *name)
 {
-	struct buf text;
+	struct buf text = { 0 };
 
-	buf_init(&text, 0);
 	(void)json_string(json_get(note, name), &text);
 	codec_visible(out, buf_span(&text), SIZE_MAX);
 	buf_free(&text);
@@ -192,7 +191,6 @@ static void
 read_record(struct answer *a, struct loop *l, struct store *s, const char *name)
 {
 	*a = (struct answer){ .loop = l };
-	record_init(&a->record);
 	store_get(s, name, on_record, a);
 	loop_run(l);
 }
@@ -218,9 +216,8 @@ struct listing {
 static void
 print_field(const char *name, const char *value)
 {
-	struct buf b;
+	struct buf b = { 0 };
 
-	buf_init(&b, 0);
 	codec_visible(&b, span_of(value), FIELD_BYTES);
 	printf("  %-9s %s\n", name, buf_str(&b));
 	buf_free(&b);
@@ -269,9 +266,8 @@ command_user_text(struct buf *out, const struct record *r)
 static void
 print_token(const struct record *r)
 {
-	struct buf b;
+	struct buf b = { 0 };
 
-	buf_init(&b, 0);
 	command_user_text(&b, r);
 	if (b.n > 0)
 		print_field("account", buf_str(&b));
@@ -297,9 +293,8 @@ static void
 list_json(struct json_object *list, const struct record *r)
 {
 	struct json_object *o = document_new();
-	struct buf b;
+	struct buf b = { 0 };
 
-	buf_init(&b, 0);
 	redact_path(&b, span_of(r->url), "...");
 	document_set(o, "server", buf_str(&b));
 	document_set(o, "profile", r->profile);
@@ -322,10 +317,8 @@ list_json(struct json_object *list, const struct record *r)
 static void
 print_server(const char *url, const char *profile)
 {
-	struct buf shown, b;
+	struct buf shown = { 0 }, b = { 0 };
 
-	buf_init(&shown, 0);
-	buf_init(&b, 0);
 	redact_path(&shown, span_of(url), "...");
 	codec_visible(&b, buf_span(&shown), 2048);
 	buf_free(&shown);
@@ -408,10 +401,9 @@ static bool
 print_import(struct listing *l)
 {
 	char *from = NULL, *why = NULL;
-	struct record r;
+	struct record r = { 0 };
 	bool found;
 
-	record_init(&r);
 	found = l->import != NULL && import_tokens(&r, l->import, &from, &why);
 	if (found) {
 		r.url = xstrdup(l->import->normal);
@@ -558,10 +550,8 @@ list_store(struct listing *l, const struct options *o)
 static void
 print_running(const struct listing *l, const char *url)
 {
-	struct buf server, out;
+	struct buf server = { 0 }, out = { 0 };
 
-	buf_init(&server, 0);
-	buf_init(&out, 0);
 	if (url != NULL)
 		redact_path(&server, span_of(url), "...");
 	if (l->json != NULL) {
@@ -674,9 +664,8 @@ static void
 look_at_import(struct leaving *v)
 {
 	char *from = NULL, *why = NULL;
-	struct record r;
+	struct record r = { 0 };
 
-	record_init(&r);
 	if (v->account.login.import != NULL &&
 	    import_tokens(&r, v->account.login.import, &from, &why)) {
 		v->imports = true;
@@ -912,7 +901,6 @@ command_logout(const struct options *o, char **why)
 		return 1;
 	setup_log(o, LEVEL_WARN);
 	setup_warn(o);
-	record_init(&v.record);
 	if (account_init(a, l, o, NULL, why) == 0 && a->store != NULL &&
 	    name_of(o, v.name, why) == 0) {
 		find_provider(&v);

@@ -293,10 +293,9 @@ add_member(struct buf *out, bool goose, struct span key, struct span value)
 {
 	struct span whole = { key.p - 1, (size_t)(value.p - key.p) + 1 };
 	const char *name = NULL;
-	struct buf shown;
+	struct buf shown = { 0 };
 	size_t i;
 
-	buf_init(&shown, 0);
 	for (i = 0; goose && i < NAMES; i++)
 		if (json_key_is(key, names_of_goose[i][1]))
 			name = names_of_goose[i][0];
@@ -341,15 +340,13 @@ static bool
 read_yaml(struct buf *out, const char *path, struct wrap_plan *p,
     struct span text, const char *self)
 {
-	struct buf json, changed;
+	struct buf json = { 0 }, changed = { 0 };
 	struct yaml y = { .text = text, .out = &json };
 	size_t i, line = 1, from;
 	struct span entry;
 	const char *at, *word;
 	char *why = NULL;
 
-	buf_init(&json, 0);
-	buf_init(&changed, 0);
 	if (memchr(text.p, '\0', text.n) == NULL && put_value(&y, 0, false) &&
 	    next_column(&y) == 0 &&
 	    wrap_json(p, buf_span(&json), self, &why) == 0)
@@ -634,9 +631,8 @@ static void
 show(struct wrap_plan *p, const char *path, struct span text,
     struct span changed)
 {
-	struct buf diff;
+	struct buf diff = { 0 };
 
-	buf_init(&diff, 0);
 	wrap_plan_diff(p, path, text, changed, &diff);
 	fputs(buf_str(&diff), stdout);
 	buf_wipe(&diff);
@@ -660,10 +656,9 @@ static void
 change_file(struct wrap *w, struct wrap_plan *p, const struct user_file *f)
 {
 	struct span text = buf_span(&f->text);
-	struct buf changed;
+	struct buf changed = { 0 };
 	char *why = NULL;
 
-	buf_init(&changed, 0);
 	wrap_plan_apply(p, text, &changed);
 	if (check_result(w, f->path, p, buf_span(&changed), &why) < 0) {
 		fail(w, f->path, why);
@@ -701,11 +696,10 @@ static void
 wrap_file(struct wrap *w, const char *path)
 {
 	struct user_file f;
-	struct buf snippets;
+	struct buf snippets = { 0 };
 	char *why = NULL;
 
 	w->files++;
-	buf_init(&snippets, 0);
 	if (user_file_read(&f, path, BOUND_ALL_BYTES, &why) < 0) {
 		fail(w, path, why);
 	} else if (wrap_hosts_format(path) == WRAP_BY_HAND &&

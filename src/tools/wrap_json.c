@@ -195,10 +195,9 @@ add_variables(struct file *f, struct span env, const struct wrap_start *s)
 {
 	bool object = json_kind(env) == '{';
 	struct span key, value;
-	struct buf text;
+	struct buf text = { 0 };
 	size_t at = 0, to = start_of(f, env) + 1;
 
-	buf_init(&text, 0);
 	put_variables(&text, s, object ? "" : "{", object ? "" : "}");
 	if (!object) {
 		replace(f, env, &text);
@@ -245,10 +244,8 @@ write_start(struct entry *e, struct wrap_start *s)
 {
 	struct file *f = e->file;
 	struct span old = e->at.value;
-	struct buf text, args;
+	struct buf text = { 0 }, args = { 0 };
 
-	buf_init(&text, 0);
-	buf_init(&args, 0);
 	if (e->has_url) { /* its name goes, too */
 		old.p = e->at.key.p - 1;
 		old.n += (size_t)(e->at.value.p - old.p);
@@ -618,10 +615,9 @@ wrap_json(struct wrap_plan *p, struct span text, const char *self, char **why)
 	struct file f = { .plan = p, .text = text, .self = self };
 	enum json_status status = JSON_OK;
 	struct span root;
-	struct buf blank;
+	struct buf blank = { 0 };
 	size_t i, at = 0;
 
-	buf_init(&blank, 0);
 	wrap_blank(&blank, text);
 	f.blank = buf_span(&blank);
 	root = span_trim(f.blank, " ");

@@ -127,14 +127,13 @@ wrap_comment_end(struct span text, size_t at)
 char *
 wrap_string(struct span value)
 {
-	struct buf b;
+	struct buf b = { 0 };
 
 	if (value.n < 2 || (value.n >= 3 && memcmp(value.p, "\"\"\"", 3) == 0))
 		return NULL;
 	if (value.p[0] == '\'' && value.p[value.n - 1] == '\'' &&
 	    value.p[1] != '\'')
 		return xstrndup(value.p + 1, value.n - 2);
-	buf_init(&b, 0);
 	if (value.p[0] == '"' &&
 	    json_check(value, 1, NULL, NULL, NULL) == JSON_OK &&
 	    json_string(value, &b) == 0 && strlen(buf_str(&b)) == b.n)
@@ -313,9 +312,8 @@ static void
 add_string(struct mask *m, struct span token)
 {
 	char *text = decoded(token);
-	struct buf shown;
+	struct buf shown = { 0 };
 
-	buf_init(&shown, 0);
 	if (text == NULL)
 		buf_adds(&shown, SET);
 	else if (m->view == VIEW_WORDS)
@@ -473,9 +471,8 @@ wrap_plan_edit(struct wrap_plan *p, size_t from, size_t to, char *text)
 static char *
 visible(struct span name, size_t max)
 {
-	struct buf b;
+	struct buf b = { 0 };
 
-	buf_init(&b, 0);
 	codec_visible(&b, name, max);
 	return buf_take(&b);
 }
@@ -667,10 +664,8 @@ wrap_plan_diff(struct wrap_plan *p, const char *path, struct span text,
 {
 	size_t i, from, begin, line = 1, counted = 0;
 	const struct wrap_place *place;
-	struct buf old, new;
+	struct buf old = { 0 }, new = { 0 };
 
-	buf_init(&old, 0);
-	buf_init(&new, 0);
 	buf_addf(out, "--- %s\n+++ %s\n", path, path);
 	if (p->n_places > 0)
 		qsort(p->places, p->n_places, sizeof *p->places, by_begin);

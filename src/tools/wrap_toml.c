@@ -524,12 +524,10 @@ static bool
 put_entry(struct buf *out, const struct server *s, struct strings *names)
 {
 	const struct part *m;
-	struct buf headers, env;
+	struct buf headers = { 0 }, env = { 0 };
 	struct span name;
 	bool ok = true, has_env = false;
 
-	buf_init(&headers, 0);
-	buf_init(&env, 0);
 	buf_adds(out, "{\"mcpServers\": {");
 	put_name(out, s->name);
 	buf_adds(out, "{");
@@ -645,7 +643,7 @@ write_entry(struct file *f, const struct server *s, struct span json,
 	const struct statement *m = find(s, "command"), *args = find(s, "args");
 	bool url = m == NULL;
 	struct span env = json_get(json, "env"), old;
-	struct buf text;
+	struct buf text = { 0 };
 
 	if (s->apart || (url && args != NULL))
 		return "its members stand in several places";
@@ -656,7 +654,6 @@ write_entry(struct file *f, const struct server *s, struct span json,
 		       "WSLENV on Windows";
 	if (url && names->n > 0 && find(s, "env_vars") != NULL)
 		return "it has env_vars already";
-	buf_init(&text, 0);
 	if (url) {
 		m = find(s, "url");
 		add_name(&text, m, "command");
@@ -700,11 +697,9 @@ entry_of(const struct buf *json)
 static char *
 by_hand(const char *why, struct span new)
 {
-	struct buf text, shown;
+	struct buf text = { 0 }, shown = { 0 };
 	char *all;
 
-	buf_init(&text, 0);
-	buf_init(&shown, 0);
 	buf_adds(&text, "command = ");
 	buf_addspan(&text, json_get(new, "command"));
 	buf_adds(&text, ", args = ");
@@ -726,12 +721,10 @@ change_entry(struct file *f, const struct server *s)
 	struct wrap_plan q = { .windows = f->plan->windows };
 	const char *why = "it is not understood";
 	struct strings names = { 0 };
-	struct buf json, changed;
+	struct buf json = { 0 }, changed = { 0 };
 	char *error = NULL;
 	size_t i;
 
-	buf_init(&json, 0);
-	buf_init(&changed, 0);
 	if (put_entry(&json, s, &names) &&
 	    wrap_json(&q, buf_span(&json), f->self, &error) == 0) {
 		wrap_plan_apply(&q, buf_span(&json), &changed);

@@ -449,13 +449,11 @@ char *
 wrap_start_check(struct wrap_start *s, bool windows)
 {
 	struct strings argv = { 0 };
-	struct buf lines, wslenv;
+	struct buf lines = { 0 }, wslenv = { 0 };
 	bool ours = false;
 	char *why;
 	size_t i;
 
-	buf_init(&lines, 0);
-	buf_init(&wslenv, 0);
 	strings_add(&argv, xstrdup("mcpsplice"));
 	for (i = s->first; i < s->words.n; i++)
 		strings_add(&argv, xstrdup(s->words.list[i]));
@@ -719,10 +717,9 @@ split_first(struct strings *out, const struct strings *words)
 {
 	const char *at = words->list[0];
 	char quote = '\0';
-	struct buf one;
+	struct buf one = { 0 };
 	size_t i;
 
-	buf_init(&one, 0);
 	for (; *at != '\0'; at++)
 		if (quote != '\0' ? *at == quote : strchr("\"'", *at) != NULL)
 			quote = quote != '\0' ? '\0' : *at;

@@ -72,7 +72,7 @@ fill(struct record *rec)
 static void
 check_token(int status, struct json_object *doc)
 {
-	struct client_request r;
+	struct client_request r = { 0 };
 	struct record rec;
 	char *why = NULL;
 
@@ -105,7 +105,7 @@ static void
 check_registration(struct json_object *doc)
 {
 	const struct server_metadata m = { .methods_told = true };
-	struct client_request r;
+	struct client_request r = { 0 };
 	struct record rec;
 	char *why = NULL;
 

@@ -74,8 +74,6 @@ process_note_new(const struct process_note_config *c)
 	n = xcalloc(1, sizeof *n);
 	n->home = xstrdup(c->home);
 	n->file = folder(n->home);
-	buf_init(&n->client, 0);
-	buf_init(&n->fixed, 0);
 	buf_addf(&n->fixed, "{\"pid\":%ld,", (long)getpid());
 	add_text(&n->fixed, "server", span_of(c->server));
 	buf_addf(&n->fixed, ",\"parent_pid\":%ld,\"started\":%" PRId64 ",",
@@ -108,11 +106,10 @@ process_note_trouble(struct process_note *n, const char *text)
 static void
 take_client(struct process_note *n, struct span client)
 {
-	struct buf text;
+	struct buf text = { 0 };
 
 	if (client.n == 0)
 		return;
-	buf_init(&text, 0);
 	(void)json_string(json_get(client, "name"), &text);
 	buf_addc(&text, ' ');
 	(void)json_string(json_get(client, "version"), &text);
@@ -125,10 +122,9 @@ take_client(struct process_note *n, struct span client)
 static void
 put(struct process_note *n)
 {
-	struct buf out;
+	struct buf out = { 0 };
 	size_t i;
 
-	buf_init(&out, 0);
 	buf_addspan(&out, buf_span(&n->fixed));
 	buf_addspan(&out, buf_span(&n->client));
 	buf_addf(&out,
@@ -187,12 +183,11 @@ read_one(const char *name, void *arg)
 {
 	struct reading *r = arg;
 	struct span line, rest;
-	struct buf text;
+	struct buf text = { 0 };
 	int fd;
 
 	if (!own_file_is_name(name) || (fd = file_open(r->dir, name, true)) < 0)
 		return true;
-	buf_init(&text, 0);
 	if (file_get(fd, BOUND_TEXT_BYTES, &text) == 0) {
 		rest = buf_span(&text);
 		if (file_line(&rest, &line) &&

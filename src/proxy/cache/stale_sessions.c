@@ -62,7 +62,6 @@ stale_sessions_new(const char *home, const struct profile *profile)
 		.old_s = INT64_MAX,
 		.fd = -1 };
 	o->profile = *profile;
-	buf_init(&o->record, 0);
 	return o;
 }
 
@@ -116,7 +115,7 @@ static bool
 parse_record(struct span text, struct record *r)
 {
 	struct span from = text, title, began;
-	struct buf b;
+	struct buf b = { 0 };
 	bool same;
 
 	if (!file_line(&text, &title) || !file_line(&text, &r->hash) ||
@@ -124,7 +123,6 @@ parse_record(struct span text, struct record *r)
 	    !file_line(&text, &r->version) || !is_valid(r->session, r->version))
 		return false;
 	r->began_ms = number(began);
-	buf_init(&b, 0);
 	same = add_record(&b, r) == 0 && from.n >= b.n &&
 	    memcmp(from.p, b.p, b.n) == 0;
 	buf_free(&b);
@@ -231,10 +229,9 @@ static void
 judge(struct taking *t, int fd, const char *name)
 {
 	int64_t age = file_age(fd);
-	struct buf text;
+	struct buf text = { 0 };
 	struct record r;
 
-	buf_init(&text, 0);
 	if (format_is_newer(fd, STALE_SESSIONS_TITLE, STALE_SESSIONS_FORMAT)) {
 		/* whose session it is cannot be known */
 		if (age > BOUND_WEEK_MS / 1000)
@@ -306,7 +303,7 @@ static bool
 look_at_one(const char *name, void *arg)
 {
 	struct looking *look = arg;
-	struct buf text;
+	struct buf text = { 0 };
 	struct record r;
 	int fd;
 
@@ -315,7 +312,6 @@ look_at_one(const char *name, void *arg)
 	fd = file_open(look->dir, name, true);
 	if (fd < 0)
 		return true;
-	buf_init(&text, 0);
 	look->found = read_record(fd, &text, &r) && is_ours(look->o, &r) &&
 	    is_later(look->o, &r, name) && file_lock(fd) < 0 &&
 	    errno == EWOULDBLOCK;

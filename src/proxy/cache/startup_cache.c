@@ -185,10 +185,9 @@ static bool
 is_head(const struct entry *e, struct span head, struct span rest,
     bool *of_another)
 {
-	struct buf b;
+	struct buf b = { 0 };
 	bool same, made;
 
-	buf_init(&b, 0);
 	made = add_head(e, rest, &b) == 0 && b.n > SUM_BYTES &&
 	    head.n > SUM_BYTES;
 	same = made && b.n == head.n + 1 && memcmp(b.p, head.p, head.n) == 0;
@@ -244,7 +243,7 @@ startup_cache_load(const struct startup_cache *m, struct startup_client client,
 {
 	struct entry e;
 	struct lines l;
-	struct buf text;
+	struct buf text = { 0 };
 	int64_t age;
 	bool found;
 	int dir;
@@ -254,7 +253,6 @@ startup_cache_load(const struct startup_cache *m, struct startup_client client,
 	dir = open_folder(m, false);
 	if (dir < 0)
 		return false;
-	buf_init(&text, 0);
 	found = !is_newer(dir, e.name, START_FORMAT) &&
 	    read_lines(&e, dir, &text, &l, &age);
 	file_close(dir);
@@ -284,10 +282,9 @@ add_line(struct buf *out, struct span json)
 static int
 compose(const struct entry *e, struct lines l, struct buf *out)
 {
-	struct buf rest;
+	struct buf rest = { 0 };
 	int rc;
 
-	buf_init(&rest, 0);
 	add_line(&rest, l.initialize);
 	add_line(&rest, l.tools);
 	rc = add_head(e, buf_span(&rest), out);
@@ -300,10 +297,9 @@ compose(const struct entry *e, struct lines l, struct buf *out)
 static bool
 same_line(struct span json, struct span line)
 {
-	struct buf b;
+	struct buf b = { 0 };
 	bool same;
 
-	buf_init(&b, 0);
 	add_line(&b, json);
 	b.n--;
 	same = span_eq(buf_span(&b), line);
@@ -337,14 +333,12 @@ replace(const struct entry *e, int dir, struct span fresh)
 static void
 save_in(const struct entry *e, int dir, struct lines l)
 {
-	struct buf old, fresh;
+	struct buf old = { 0 }, fresh = { 0 };
 	struct lines was;
 	int64_t age;
 	bool known;
 	int rc;
 
-	buf_init(&old, 0);
-	buf_init(&fresh, 0);
 	known = read_lines(e, dir, &old, &was, &age);
 	if (l.tools.n == 0 && known && same_line(l.initialize, was.initialize))
 		l.tools = was.tools;
@@ -442,9 +436,8 @@ static enum cached_era
 find_era(const struct startup_cache *m, struct span text)
 {
 	enum cached_era era;
-	struct buf b;
+	struct buf b = { 0 };
 
-	buf_init(&b, 0);
 	for (era = STARTUP_CACHE_LEGACY; era < STARTUP_CACHE_NO_ERA; era++) {
 		compose_era(m, era, &b);
 		if (span_eq(buf_span(&b), text))
@@ -469,11 +462,10 @@ static enum cached_era
 read_era(const struct startup_cache *m, int dir)
 {
 	enum cached_era era = STARTUP_CACHE_NO_ERA;
-	struct buf text;
+	struct buf text = { 0 };
 	int64_t age = 0;
 	int fd, rc;
 
-	buf_init(&text, 0);
 	fd = file_open(dir, m->era, false);
 	rc = fd < 0 ? -1 : file_get(fd, BOUND_HEADER_NAME_BYTES, &text);
 	if (rc == 0) {
@@ -518,7 +510,7 @@ void
 startup_cache_save_era(const struct startup_cache *m, bool modern, bool sse)
 {
 	enum cached_era era = sse ? STARTUP_CACHE_SSE : STARTUP_CACHE_LEGACY;
-	struct buf b;
+	struct buf b = { 0 };
 	int dir;
 
 	if (modern)
@@ -527,7 +519,6 @@ startup_cache_save_era(const struct startup_cache *m, bool modern, bool sse)
 	if (dir < 0)
 		return;
 	if (!is_newer(dir, m->era, ERA_FORMAT) && read_era(m, dir) != era) {
-		buf_init(&b, 0);
 		compose_era(m, era, &b);
 		if (file_write(dir, m->era, buf_span(&b), false) < 0)
 			log_debug(

@@ -127,7 +127,7 @@ take_token(struct oauth *o)
 {
 	const struct record *r = &o->record;
 	const char *token = r->token.access;
-	struct buf value;
+	struct buf value = { 0 };
 
 	if (o->config.use_id_token && r->token.id_token != NULL)
 		token = r->token.id_token;
@@ -138,7 +138,6 @@ take_token(struct oauth *o)
 	if (token == NULL)
 		return;
 	dpop_set_key(o->dpop, o->bound ? r->dpop_key : NULL);
-	buf_init(&value, 0);
 	buf_adds(&value, o->bound ? "DPoP " : "Bearer ");
 	buf_adds(&value, token);
 	if (headers_add(&o->headers, span_of("Authorization"), buf_span(&value),
@@ -344,10 +343,9 @@ static bool
 adopt_import(struct oauth *o)
 {
 	char *from = NULL, *why = NULL;
-	struct record r;
+	struct record r = { 0 };
 	bool changed;
 
-	record_init(&r);
 	if (o->config.import == NULL ||
 	    !import_tokens(&r, o->config.import, &from, &why)) {
 		if (why != NULL)
@@ -892,9 +890,8 @@ static bool
 settle_denial(struct oauth *o, const struct waiter *w,
     const struct challenge *c)
 {
-	struct buf why;
+	struct buf why = { 0 };
 
-	buf_init(&why, 0);
 	denial_say(c, &why);
 	refusal_final(o, w, buf_str(&why), false);
 	buf_free(&why);
@@ -1018,8 +1015,6 @@ oauth_new(struct loop *l, const struct oauth_config *config,
 	o->credentials = credentials;
 	o->ops = *ops;
 	o->arg = arg;
-	record_init(&o->record);
-	headers_init(&o->headers);
 	store_name(o->name, config->url, config->profile);
 	return o;
 }
@@ -1343,9 +1338,6 @@ authorize_new(struct loop *l, const struct authorize_config *config,
 	a->ops = *ops;
 	a->arg = arg;
 	a->aws = config->aws;
-	headers_init(&a->aws_token);
-	headers_init(&a->credentials.headers);
-	headers_init(&a->credentials.key);
 	a->given = given_new(config->given, why);
 	if (a->given != NULL)
 		a->wrong = wrong_given(config, a->given);

@@ -176,14 +176,13 @@ static int
 add_header(struct headers *to, const char *name, const char *value, char **why)
 {
 	static const struct variables env = { no_variable, NULL };
-	struct buf line;
+	struct buf line = { 0 };
 	char *what = NULL;
 	int rc;
 
 	if (strchr(name, ':') != NULL || headers_get(to, name) != NULL)
 		return fail_why(why,
 		    "a header's name has a colon in it, or is there twice");
-	buf_init(&line, 0);
 	buf_adds(&line, name);
 	buf_addc(&line, ':');
 	for (; *value != '\0'; value++) {
@@ -296,7 +295,7 @@ plan_renewal(struct command_auth *c)
 static int
 take_answer(struct command_auth *c, char **why)
 {
-	struct headers fresh, key;
+	struct headers fresh = { 0 }, key = { 0 };
 	struct json_object *o;
 	const char *fault;
 	int64_t expires_at;
@@ -307,8 +306,6 @@ take_answer(struct command_auth *c, char **why)
 	if (o == NULL)
 		return fail_why(why,
 		    "--auth-command: its answer cannot be used: %s", fault);
-	headers_init(&fresh);
-	headers_init(&key);
 	rc = c->aws ? read_aws(o, &key, &fresh, &expires_at, &what) :
 		      read_members(o, &fresh, &expires_at, &what);
 	if (rc < 0) {
@@ -385,9 +382,8 @@ run(struct command_auth *c, const char *reason)
 		.output = true,
 		.max_output = BOUND_TEXT_BYTES,
 		.timeout_ms = BOUND_LONG_MS };
-	struct buf input;
+	struct buf input = { 0 };
 
-	buf_init(&input, 0);
 	buf_adds(&input, "{\"url\":");
 	codec_json_string(&input, span_of(c->url));
 	buf_adds(&input, ",\"resource\":");
@@ -484,9 +480,6 @@ command_new(struct loop *l, const char *command, const char *url,
 	c->cb = cb;
 	c->arg = arg;
 	c->refused_at = -BOUND_SHORT_MS / 1000;
-	buf_init(&c->output, 0);
-	headers_init(&c->headers);
-	headers_init(&c->key);
 	return c;
 }
 

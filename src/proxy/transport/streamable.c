@@ -393,12 +393,11 @@ static void
 send_request(struct exchange *t, struct http_request *r)
 {
 	struct streamable *u = t->u;
-	struct headers proven;
+	struct headers proven = { 0 };
 
 	r->key = u->config.credentials->key.list;
 	r->headers = headers_for(t);
 	r->more_headers = &t->mirrored;
-	headers_init(&proven);
 	if (u->config.credentials->bound) {
 		headers_append(&proven, r->headers);
 		u->ops.prove(r->method, r->url, &proven, u->arg);
@@ -1070,12 +1069,11 @@ add_denial(const struct exchange *t, struct frame **body)
 	struct edit edit = { .key = "challenge" };
 	struct span data = json_get((*body)->error, "data");
 	struct frame *edited;
-	struct buf b;
+	struct buf b = { 0 };
 
 	if ((*body)->kind != FRAME_ERROR || (data.n > 0 && data.p[0] != '{') ||
 	    json_get(data, edit.key).n > 0)
 		return;
-	buf_init(&b, 0);
 	edit.value = buf_span(&t->denial);
 	edit_object(&b, data, &edit, 1);
 	edit = (struct edit){ .key = "data", .value = buf_span(&b) };
@@ -1194,7 +1192,6 @@ streamable_send(struct streamable *u, const struct order *order)
 	t->wary = order->wary;
 	t->endpoint = order->endpoint;
 	t->announces = order->announces;
-	headers_init(&t->mirrored);
 	if (order->mirrored != NULL)
 		headers_append(&t->mirrored, order->mirrored);
 	if (u->config.trace_headers && t->body != NULL)
