@@ -18,7 +18,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "base/bounds.h"
 #include "base/headers.h"

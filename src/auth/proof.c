@@ -25,7 +25,6 @@
 
 #include "base/bounds.h"
 #include "base/codec.h"
-#include "store/record.h"
 
 enum {
 	RANDOM_BYTES = 32,

@@ -12,8 +12,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "io/url.h"
-#include "options/options.h"
 #include "options/set.h"
 #include "options/table.h"
 

@@ -11,7 +11,6 @@
 
 #include "base/codec.h"
 #include "core/wire/redact.h"
-#include "options/argv.h"
 #include "options/set.h"
 #include "options/table.h"
 

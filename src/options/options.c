@@ -17,10 +17,8 @@
 #include <unistd.h>
 
 #include "base/bounds.h"
-#include "base/mem.h"
 #include "core/wire/redact.h"
 #include "io/file.h"
-#include "io/url.h"
 #include "options/argv.h"
 #include "options/check.h"
 #include "options/set.h"

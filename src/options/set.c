@@ -17,8 +17,6 @@
 #include <strings.h>
 
 #include "io/url.h"
-#include "options/options.h"
-#include "options/table.h"
 
 #define WHOLE_MAX (INT64_MAX / 100000)
 

@@ -11,8 +11,6 @@
 #include <unistd.h>
 
 #include "base/bounds.h"
-#include "base/log.h"
-#include "base/mem.h"
 #include "core/wire/redact.h"
 #include "io/address.h"
 #include "io/file.h"

@@ -30,7 +30,6 @@
 #include "io/pipes.h"
 #include "io/route.h"
 #include "io/url.h"
-#include "options/options.h"
 #include "options/setup.h"
 #include "os/random.h"
 #include "proxy/cache/process_note.h"

@@ -8,13 +8,10 @@
 #include <unistd.h>
 
 #include "base/headers.h"
-#include "base/log.h"
 #include "io/ancestors.h"
 #include "io/child.h"
-#include "options/setup.h"
 #include "options/table.h"
 #include "signin/browser.h"
-#include "signin/client_messages.h"
 
 #ifdef __APPLE__
 #define DISPLAY_IS_SURE true

@@ -18,10 +18,8 @@
 #include <time.h>
 
 #include "auth/claims.h"
-#include "auth/proof.h"
 #include "base/bounds.h"
 #include "io/child.h"
-#include "signin/client_messages.h"
 #include "signin/id_token.h"
 
 /*

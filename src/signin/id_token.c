@@ -10,7 +10,6 @@
 #include "auth/claims.h"
 #include "base/bounds.h"
 #include "base/codec.h"
-#include "signin/client_messages.h"
 
 enum { MARGIN_S = 30 };
 

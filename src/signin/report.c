@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/log.h"
 #include "os/random.h"
 
 int64_t

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "base/log.h"
 #include "signin/id_token.h"
 
 /* What mcp-remote has is as good as a record of ours: above all its refresh

@@ -10,11 +10,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/bounds.h"
 #include "base/codec.h"
-#include "signin/browser.h"
 
 enum { LOOK_MS = 1000 };
 

@@ -1,18 +1,16 @@
 #include "config.h"
 
-#include "base/codec.h"
+#include "tools/command.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
+#include "base/codec.h"
 #include "core/wire/json.h"
 #include "io/file.h"
 #include "proxy/proxy.h"
-#include "tools/command.h"
 #include "tools/peer.h"
 
 enum { DEPTH = 512, SHOWN = 60 /* bytes of a wrong value */ };

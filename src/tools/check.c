@@ -12,11 +12,9 @@
 
 #include "base/append.h"
 #include "base/codec.h"
-#include "base/mem.h"
 #include "core/wire/json.h"
 #include "core/wire/protocol.h"
 #include "core/wire/redact.h"
-#include "options/set.h"
 #include "options/setup.h"
 #include "proxy/proxy.h"
 #include "tools/command.h"

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/codec.h"
-#include "base/mem.h"
 
 enum {
 	NAME_COLUMNS = 15,

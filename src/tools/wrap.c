@@ -4,9 +4,6 @@
 #include "tools/wrap.h"
 
 #include <ctype.h>
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

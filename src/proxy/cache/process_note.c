@@ -9,14 +9,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/bounds.h"
 #include "base/codec.h"
-#include "base/log.h"
 #include "core/wire/json.h"
 #include "io/file.h"
 #include "proxy/cache/profile.h"

@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -20,7 +19,6 @@
 #include "base/log.h"
 #include "io/file.h"
 #include "io/loop.h"
-#include "proxy/cache/profile.h"
 
 #define STALE_SESSIONS_FOLDER ".local/state/mcpsplice/sessions"
 #define STALE_SESSIONS_TITLE "mcpsplice session "

@@ -29,7 +29,6 @@
 #include "core/wire/json.h"
 #include "io/file.h"
 #include "io/url.h"
-#include "proxy/cache/profile.h"
 
 #define STARTUP_CACHE_FOLDER ".cache/mcpsplice"
 #define TITLE "{\"mcpsplice\":"

@@ -14,7 +14,6 @@
 #include "auth/login_process.h"
 #include "auth/proof.h"
 #include "base/bounds.h"
-#include "base/codec.h"
 #include "base/log.h"
 #include "proxy/credentials/command.h"
 

@@ -11,7 +11,6 @@
 
 #include "proxy/credentials/command.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include <json-c/json.h>
