@@ -376,10 +376,10 @@ session_message(struct session *s, struct attempt *a, const struct facts *f,
 	if (!answer && a->call != NULL)
 		a->call->spoke = true;
 	heard(s, a);
-	/* Only answers count on an old listen stream: everything else belongs
-	 * to a session that is gone. */
-	if (!answer && a->kind == ATTEMPT_LISTEN &&
-	    a->generation != s->generation)
+	/* Only answers count on an old listen stream, where everything else
+	 * belongs to a session that is gone, and in a spare session. */
+	if (!answer && a->generation != s->generation &&
+	    (a->kind == ATTEMPT_LISTEN || a->generation == s->spare.generation))
 		return;
 	if (!answer && phase_permits(s, PHASE_FIRST) && !is_own_handshake(s)) {
 		session_keep_early(s, m);

@@ -90,13 +90,16 @@ as_heard(const struct session *s, struct frame *m)
 	return edit_part(m, "result", m->result, &edit, 1);
 }
 
+/* Takes the id and the revision of a session from the answer to its
+ * initialize. */
 static void
-adopt(struct session *s, const struct facts *f, struct frame *m)
+name(struct session *s, struct generation *g, const struct facts *f,
+    const struct frame *m)
 {
-	struct generation *g = s->generation;
-
 	free(g->session);
+	free(g->version);
 	g->session = NULL;
+	g->version = negotiated(m);
 	if (verdict_session_ok(f->session))
 		g->session = xstrndup(f->session.p, f->session.n);
 	else if (f->session.n > BOUND_HEADER_BYTES)
@@ -109,7 +112,14 @@ adopt(struct session *s, const struct facts *f, struct frame *m)
 		    "%s gave a session id that contains forbidden bytes: it is "
 		    "not used",
 		    s->config.host);
-	g->version = negotiated(m);
+}
+
+static void
+adopt(struct session *s, const struct facts *f, struct frame *m)
+{
+	struct generation *g = s->generation;
+
+	name(s, g, f, m);
 	g->changed = f->changed;
 	keep_frame(&s->handshake.answer, as_heard(s, m));
 	keep_frame(&s->mirrored.discovered, NULL);
@@ -193,9 +203,7 @@ end_stray(struct session *s, struct attempt *a, const struct facts *f,
 	if (m->kind != FRAME_RESULT || !verdict_session_ok(f->session) ||
 	    a->generation->session != NULL)
 		return;
-	a->generation->session = xstrndup(f->session.p, f->session.n);
-	free(a->generation->version);
-	a->generation->version = negotiated(m);
+	name(s, a->generation, f, m);
 	session_delete(s, a->generation);
 }
 
@@ -216,11 +224,34 @@ session_make_room(struct session *s, struct attempt *a, const struct facts *f)
 	return true;
 }
 
+/* The initialize of the spare session was answered: the server gets initialized
+ * there, too. An id that the old session has is of one that began anew. */
+static void
+spare_opened(struct session *s, const struct facts *f, struct frame *m)
+{
+	struct spare *p = &s->spare;
+	struct generation *g = p->generation;
+	struct attempt *ready;
+
+	if (m->kind != FRAME_RESULT || p->answer != NULL)
+		return;
+	p->answer = frame_ref(m);
+	p->facts = facts_keep(f);
+	name(s, g, f, m);
+	if (g->session == NULL || session_spare_is_current(s))
+		return;
+	ready = calls_attempt(&s->calls, ATTEMPT_READY, NULL,
+	    s->handshake.ready, g);
+	p->ticket = ready->ticket;
+	session_start(s, ready);
+}
+
 void
 session_opened(struct session *s, struct attempt *a, const struct facts *f,
     struct frame *m)
 {
-	if (session_spare_opened(s, a, f, m)) {
+	if (a->generation == s->spare.generation) {
+		spare_opened(s, f, m);
 		session_linger(s, a);
 		return;
 	}

@@ -115,7 +115,7 @@ bool session_same_id(const struct generation *a, const struct generation *b);
  * too, ends a session of 1.8.0. They know no revision after 2025-03-26, and
  * their session ids are 32 hexadecimal digits, which those of most others are
  * not. Later releases look the same to a client that asks for such a revision. */
-bool session_is_fragile(const struct session *s, const struct generation *g);
+bool session_is_fragile(const struct generation *g);
 /* Sends a DELETE for the session of g, and gives it BOUND_END_MS. Returns
  * false, and sends none, if that would end the current session, too, or the
  * whole server. */
@@ -358,12 +358,12 @@ void session_listen_signed_in(struct session *s);
 /* A session that is opened in doubt. */
 
 /* Opens a session beside the one that is in doubt, unless one was opened in
- * vain a moment ago. */
-void session_spare_open(struct session *s);
-/* Keeps the answer to the initialize of the spare session. Returns false if
- * this attempt is another initialize. */
-bool session_spare_opened(struct session *s, const struct attempt *a,
-    const struct facts *f, struct frame *m);
+ * vain a moment ago. list: its witness is a list. */
+void session_spare_open(struct session *s, bool list);
+/* What the spare session was sent last, if it is of this kind and not over, and
+ * if the spare session is the current one now; else NULL. */
+struct attempt *session_spare_attempt(const struct session *s,
+    enum attempt_kind kind);
 /* Has the spare session the id of the current one? Then it began anew, and what
  * is answered in it says nothing about the session that was in doubt. */
 bool session_spare_is_current(const struct session *s);
@@ -605,6 +605,8 @@ void session_witness_tick(struct session *s, struct attempt *a);
  * call is sent again: one that is refused there, too, proves nothing. A fragile
  * session gets it when the server has taken initialized. */
 void session_witness_again(struct session *s);
+/* The server has taken initialized in the spare session: it gets its witness. */
+void session_witness_spare(struct session *s);
 /* Does the new session have to answer the witness still? */
 bool session_awaits_witness(const struct session *s);
 /* Does the new session get its witness when it has taken initialized? */
