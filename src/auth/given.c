@@ -12,10 +12,7 @@
 
 #include "auth/given.h"
 
-#include <sys/stat.h>
-
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -23,26 +20,18 @@
 #include "base/headers.h"
 #include "base/log.h"
 #include "io/file.h"
+#include "os/file.h"
 
 #define GIVEN_LOOK_MS 1000
-
-/* The state of a file; it changes with the content. */
-struct identity {
-	dev_t device;
-	ino_t inode;
-	off_t size;
-	time_t seconds;
-	long nanoseconds;
-};
 
 struct source {
 	char *path;  /* NULL: the header is in the option */
 	bool bearer; /* the file holds a token, not header lines */
 	bool regular;
-	bool complained;       /* the user was warned about the current file */
-	struct identity seen;  /* state of the file when it was last read */
-	struct identity tried; /* state at the latest attempt to read it
-				* again */
+	bool complained;      /* the user was warned about the current file */
+	struct os_file seen;  /* state of the file when it was last read */
+	struct os_file tried; /* state at the latest attempt to read it
+			       * again */
 	struct headers headers;
 };
 
@@ -56,54 +45,30 @@ struct given {
 	struct variables env;
 };
 
-static struct identity
-identity_of(const struct stat *st)
-{
-	struct identity id = { .device = st->st_dev,
-		.inode = st->st_ino,
-		.size = st->st_size,
-		.seconds = st->st_mtime };
-
-#if defined HAVE_STRUCT_STAT_ST_MTIM_TV_NSEC
-	id.nanoseconds = st->st_mtim.tv_nsec;
-#elif defined HAVE_STRUCT_STAT_ST_MTIMESPEC_TV_NSEC
-	id.nanoseconds = st->st_mtimespec.tv_nsec;
-#endif
-	return id;
-}
-
-static bool
-same(const struct identity *a, const struct identity *b)
-{
-	return a->device == b->device && a->inode == b->inode &&
-	    a->size == b->size && a->seconds == b->seconds &&
-	    a->nanoseconds == b->nanoseconds;
-}
-
 /* Reads a source's file into to. A file that is read again is opened without
- * blocking, because it may have become a pipe. fstat comes before the content,
- * so that a change in between is noticed at the next look. */
+ * blocking, because it may have become a pipe. The look comes before the
+ * content, so that a change in between is noticed at the next look. */
 static int
 read_source(const struct given *a, struct source *s, struct headers *to,
     bool first, char **why)
 {
-	struct stat st;
+	struct os_file f;
 	struct buf text;
 	int fd, rc;
 
-	fd = open(s->path, O_RDONLY | O_CLOEXEC | (first ? 0 : O_NONBLOCK));
+	fd = os_file_open(OS_HERE, s->path, OS_READ | (first ? 0 : OS_NO_WAIT));
 	if (fd < 0)
 		return fail_why(why, "cannot read it: %s", strerror(errno));
 	buf_init(&text, BOUND_TEXT_BYTES);
-	rc = fstat(fd, &st) < 0 ? -1 : file_get_all(fd, &text);
+	rc = os_file_look(fd, &f) < 0 ? -1 : file_get_all(fd, &text);
 	file_close(fd);
 	if (rc != 0) {
 		*why = xasprintf("cannot read it: %s", strerror(errno));
 	} else {
-		s->seen = identity_of(&st);
-		s->regular = S_ISREG(st.st_mode);
+		s->seen = f;
+		s->regular = f.kind == OS_REGULAR;
 		if (first)
-			file_warn_if_open(s->path, &st);
+			file_warn_if_open(s->path, &f);
 		rc = s->bearer ?
 		    headers_add_bearer(to, buf_span(&text), why) :
 		    headers_add_lines(to, buf_span(&text), &a->env, why);
@@ -170,12 +135,11 @@ reread(struct given *a, struct source *s)
 static void
 look(struct given *a, struct source *s, bool force)
 {
-	struct identity now;
-	struct stat st;
+	struct os_file now;
 
 	if (s->path == NULL || !s->regular)
 		return;
-	if (stat(s->path, &st) < 0) {
+	if (os_file_look_at(OS_HERE, s->path, true, &now) < 0) {
 		if (!s->complained)
 			log_warn("%s cannot be read: %s; the previous content "
 				 "stays in use",
@@ -183,10 +147,9 @@ look(struct given *a, struct source *s, bool force)
 		s->complained = true;
 		return;
 	}
-	now = identity_of(&st);
-	if (!S_ISREG(st.st_mode) || (!force && same(&now, &s->seen)))
+	if (now.kind != OS_REGULAR || (!force && os_file_same(&now, &s->seen)))
 		return;
-	if (!same(&now, &s->tried))
+	if (!os_file_same(&now, &s->tried))
 		s->complained = false;
 	s->tried = now;
 	reread(a, s);

@@ -3,50 +3,45 @@
 
 #include "base/append.h"
 
-#include <sys/file.h>
-#include <sys/stat.h>
-
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+
+#include "os/file.h"
 
 /* Is the open file one of this user that only this user can read? */
 static int
 make_own(int fd)
 {
-	struct stat st;
+	struct os_file f;
 
-	if (fstat(fd, &st) != 0)
+	if (os_file_look(fd, &f) != 0)
 		return -1;
-	if (!S_ISREG(st.st_mode)) {
+	if (f.kind != OS_REGULAR) {
 		errno = EINVAL;
 		return -1;
 	}
-	if (st.st_uid != geteuid() || st.st_nlink != 1) {
+	if (f.owner != OS_OWN || f.links != 1) {
 		errno = EPERM;
 		return -1;
 	}
-	return (st.st_mode & 077) == 0 ? 0 : fchmod(fd, 0600);
+	return f.open ? os_file_hide(fd, false) : 0;
 }
 
 static int
 open_file(struct append *a)
 {
-	int flags = a->own ? O_NOFOLLOW : 0, saved;
+	int saved;
 
-	/* O_NONBLOCK: a FIFO that nobody reads must not block the process. */
-	a->fd = open(a->path,
-	    O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK |
-		flags,
-	    0600);
+	/* a FIFO that nobody reads must not block the process */
+	a->fd = os_file_open(OS_HERE, a->path,
+	    OS_APPEND | OS_NO_WAIT | (a->own ? OS_NO_LINK : 0));
 	if (a->fd < 0)
 		return -1;
 	if (!a->own || make_own(a->fd) == 0)
 		return 0;
 	saved = errno;
-	close(a->fd);
+	os_file_close(a->fd);
 	a->fd = -1;
 	errno = saved;
 	return -1;
@@ -55,19 +50,19 @@ open_file(struct append *a)
 static void
 reopen_file(struct append *a)
 {
-	close(a->fd);
+	os_file_close(a->fd);
 	open_file(a);
 }
 
 /* Does the path still name the open file? Another process may have renamed
  * it. */
 static bool
-still_there(const struct append *a, const struct stat *ours)
+still_there(const struct append *a, const struct os_file *ours)
 {
-	struct stat there;
+	struct os_file there;
 
-	return stat(a->path, &there) == 0 && there.st_ino == ours->st_ino &&
-	    there.st_dev == ours->st_dev;
+	return os_file_look_at(OS_HERE, a->path, true, &there) == 0 &&
+	    there.id == ours->id && there.device == ours->device;
 }
 
 /* Renames a full file. When several processes see it full, the one that gets
@@ -76,22 +71,23 @@ still_there(const struct append *a, const struct stat *ours)
 static void
 rotate(struct append *a)
 {
-	struct stat st;
+	struct os_file f;
 
-	if (fstat(a->fd, &st) != 0 || !S_ISREG(st.st_mode))
+	if (os_file_look(a->fd, &f) != 0 || f.kind != OS_REGULAR)
 		return;
-	if (!still_there(a, &st)) {
+	if (!still_there(a, &f)) {
 		reopen_file(a);
 		return;
 	}
-	if (st.st_size < a->max)
+	if (f.size < a->max)
 		return;
-	if (flock(a->fd, LOCK_EX | LOCK_NB) != 0)
+	if (os_file_lock(a->fd) != 0)
 		return;
-	if (!still_there(a, &st) || rename(a->path, a->old_path) == 0)
+	if (!still_there(a, &f) ||
+	    os_file_rename(OS_HERE, a->path, a->old_path) == 0)
 		reopen_file(a); /* closing the file releases the lock */
 	else
-		flock(a->fd, LOCK_UN);
+		os_file_unlock(a->fd);
 }
 
 int
@@ -107,16 +103,14 @@ append_open(struct append *a, const char *path, int64_t max, bool own)
 int
 append_line(struct append *a, struct buf *line)
 {
-	ssize_t n;
+	int64_t n;
 
 	if (a->fd >= 0)
 		rotate(a);
 	if (a->fd < 0)
 		return -1;
 	buf_addc(line, '\n');
-	do
-		n = write(a->fd, line->p, line->n);
-	while (n < 0 && errno == EINTR);
+	n = os_file_write(a->fd, line->p, line->n);
 	if (n >= 0 && (size_t)n < line->n)
 		errno = ENOSPC;
 	line->n--;
@@ -127,7 +121,7 @@ void
 append_close(struct append *a)
 {
 	if (a->fd >= 0)
-		close(a->fd);
+		os_file_close(a->fd);
 	free(a->path);
 	free(a->old_path);
 	*a = (struct append){ .fd = -1 };

@@ -17,7 +17,6 @@
 #include "base/log.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +26,7 @@
 #include "base/append.h"
 #include "base/bounds.h"
 #include "base/codec.h"
+#include "os/file.h"
 
 #define PREFIX_BYTES 160 /* of a record, for time, pid, level and punctuation */
 #define TEXT_BYTES (BOUND_LINE_BYTES - PREFIX_BYTES)
@@ -106,16 +106,8 @@ format_text(struct buf *out, enum log_level level, const char *when,
 static void
 write_stderr(struct buf *line)
 {
-	struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
-	ssize_t n;
-
-	if (poll(&p, 1, 0) != 1 || (p.revents & POLLOUT) == 0 ||
-	    (p.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0)
-		return;
 	buf_addc(line, '\n');
-	do
-		n = write(STDERR_FILENO, line->p, line->n);
-	while (n < 0 && errno == EINTR);
+	os_file_report(line->p, line->n);
 	line->n--;
 }
 

@@ -9,21 +9,17 @@
 
 #include "io/file.h"
 
-#include <sys/file.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/bounds.h"
 #include "base/log.h"
+#include "os/file.h"
+#include "os/place.h"
 #include "os/random.h"
 
 #define PART_BYTES ((size_t)64 * 1024)
@@ -31,21 +27,14 @@
 #define TEMP_BYTES (sizeof TEMP_PREFIX + 16)
 #define SWEEP_SECONDS 3600
 #define SWEEP_ENTRIES 4096
-#define BACKUP ".mcpsplice-backup"
 
 void
 file_close(int fd)
 {
 	int saved = errno;
 
-	close(fd);
+	os_file_close(fd);
 	errno = saved;
-}
-
-static int
-open_dir(const char *path)
-{
-	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 /* Makes the missing folders of path after its first n bytes. Systems differ in
@@ -53,7 +42,7 @@ open_dir(const char *path)
 static int
 make_below(char *path, size_t n)
 {
-	struct stat st;
+	struct os_file f;
 	char *end = path + n;
 	int rc, saved;
 	char c;
@@ -62,9 +51,10 @@ make_below(char *path, size_t n)
 		end += 1 + strcspn(end + 1, "/");
 		c = *end;
 		*end = '\0';
-		rc = mkdir(path, S_IRWXU);
+		rc = os_folder_make(path);
 		saved = errno;
-		if (rc < 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		if (rc < 0 && os_file_look_at(OS_HERE, path, true, &f) == 0 &&
+		    f.kind == OS_FOLDER)
 			rc = 0;
 		*end = c;
 	} while (rc == 0 && c != '\0');
@@ -75,11 +65,11 @@ make_below(char *path, size_t n)
 static bool
 is_private_dir(int fd)
 {
-	struct stat st;
+	struct os_file f;
 
-	if (fstat(fd, &st) < 0)
+	if (os_file_look(fd, &f) < 0)
 		return false;
-	if (st.st_uid == geteuid() && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0)
+	if (f.owner == OS_OWN && !f.others_write)
 		return true;
 	errno = EPERM;
 	return false;
@@ -90,10 +80,9 @@ is_private_dir(int fd)
 static void
 hide(int fd)
 {
-	struct stat st;
+	struct os_file f;
 
-	if (fstat(fd, &st) == 0 && (st.st_mode & (S_IRWXG | S_IRWXO)) != 0 &&
-	    fchmod(fd, S_IRWXU) < 0)
+	if (os_file_look(fd, &f) == 0 && f.open && os_file_hide(fd, true) < 0)
 		errno = 0; /* the folder can be used anyway */
 }
 
@@ -104,17 +93,18 @@ hide(int fd)
 static bool
 is_of_others(const char *path, bool is_home)
 {
-	struct stat link, st;
+	struct os_file link, f;
 
-	if (lstat(path, &link) < 0 || stat(path, &st) < 0)
+	if (os_file_look_at(OS_HERE, path, false, &link) < 0 ||
+	    os_file_look_at(OS_HERE, path, true, &f) < 0)
 		return false;
 	if (is_home)
-		return geteuid() == 0 && st.st_uid != 0;
-	if (link.st_uid != geteuid() && link.st_uid != 0)
+		return os_user_is_root() && f.owner != OS_OWN;
+	if (link.owner == OS_FOREIGN)
 		return true;
-	if (st.st_uid != geteuid())
-		return st.st_uid != 0;
-	return (st.st_mode & (S_IWOTH | S_ISVTX)) == S_IWOTH;
+	if (f.owner != OS_OWN)
+		return f.owner == OS_FOREIGN;
+	return f.all_replace;
 }
 
 /* Returns how many bytes of path name the first folder, from the one of n bytes
@@ -143,7 +133,7 @@ file_dir(const char *base, const char *below, bool make, char **why)
 	int fd, saved;
 	size_t other;
 
-	if (base == NULL || base[0] != '/') {
+	if (!os_path_absolute(base)) {
 		*why = xstrdup("HOME is not set: set it to a folder of your "
 			       "own");
 		errno = EINVAL;
@@ -152,10 +142,10 @@ file_dir(const char *base, const char *below, bool make, char **why)
 	path = xasprintf("%s/%s", base, below);
 	other = find_other(path, strlen(base));
 	errno = EPERM;
-	fd = other > 0 ? -1 : open_dir(path);
+	fd = other > 0 ? -1 : os_folder_open(path, OS_NO_LINK);
 	if (fd < 0 && errno == ENOENT && make &&
 	    make_below(path, strlen(base)) == 0)
-		fd = open_dir(path);
+		fd = os_folder_open(path, OS_NO_LINK);
 	if (fd >= 0 && !is_private_dir(fd)) {
 		file_close(fd);
 		fd = -1;
@@ -178,48 +168,31 @@ file_dir(const char *base, const char *below, bool make, char **why)
 	return fd;
 }
 
-/* Makes errno ELOOP for a link that open does not follow, whatever the system
- * says. */
-static int
-no_link(int fd)
-{
-	if (fd < 0 && errno == EMLINK)
-		errno = ELOOP;
-#ifdef EFTYPE
-	if (fd < 0 && errno == EFTYPE)
-		errno = ELOOP;
-#endif
-	return fd;
-}
-
 static int
 check_file(int fd)
 {
-	struct stat st;
+	struct os_file f;
 
-	if (fstat(fd, &st) < 0)
+	if (os_file_look(fd, &f) < 0)
 		return -1;
-	if (!S_ISREG(st.st_mode)) {
+	if (f.kind != OS_REGULAR) {
 		errno = EINVAL;
 		return -1;
 	}
-	if (st.st_uid != geteuid() || st.st_nlink > 1 ||
-	    (st.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+	if (f.owner != OS_OWN || f.links > 1 || f.open) {
 		errno = EPERM;
 		return -1;
 	}
 	return 0;
 }
 
-/* O_NONBLOCK: the name may belong to a pipe. */
 int
 file_open(int dir, const char *name, bool write)
 {
 	int fd;
 
-	fd = no_link(openat(dir, name,
-	    (write ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
-		O_CLOEXEC));
+	fd = os_file_open(dir, name,
+	    (write ? OS_WRITE : OS_READ) | OS_NO_LINK | OS_NO_WAIT);
 	if (fd >= 0 && check_file(fd) < 0) {
 		file_close(fd);
 		fd = -1;
@@ -231,16 +204,14 @@ int
 file_get(int fd, size_t max, struct buf *out)
 {
 	size_t from = out->n;
-	ssize_t n;
+	int64_t n;
 
 	for (;;) {
 		buf_reserve(out, PART_BYTES);
-		n = pread(fd, out->p + out->n, PART_BYTES,
-		    (off_t)(out->n - from));
+		n = os_file_read_at(fd, out->p + out->n, PART_BYTES,
+		    (int64_t)(out->n - from));
 		if (n == 0)
 			return 0;
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0)
 			break;
 		out->n += (size_t)n;
@@ -257,11 +228,10 @@ int
 file_get_all(int fd, struct buf *out)
 {
 	char part[4096];
-	ssize_t n;
+	int64_t n;
 
-	while ((n = read(fd, part, sizeof part)) > 0 ||
-	    (n < 0 && errno == EINTR))
-		if (n > 0 && buf_add(out, part, (size_t)n) != 0) {
+	while ((n = os_file_read(fd, part, sizeof part)) > 0)
+		if (buf_add(out, part, (size_t)n) != 0) {
 			errno = EFBIG;
 			n = -1;
 			break;
@@ -274,12 +244,10 @@ size_t
 file_head(int fd, char *to, size_t max)
 {
 	size_t n = 0;
-	ssize_t part;
+	int64_t part;
 
 	while (n < max) {
-		part = pread(fd, to + n, max - n, (off_t)n);
-		if (part < 0 && errno == EINTR)
-			continue;
+		part = os_file_read_at(fd, to + n, max - n, (int64_t)n);
 		if (part <= 0)
 			break;
 		n += (size_t)part;
@@ -287,37 +255,21 @@ file_head(int fd, char *to, size_t max)
 	return n;
 }
 
-/* Checks ulimit -f: a write past that limit raises a signal that ends the
- * process. */
-static bool
-is_allowed(size_t n)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 ||
-	    limit.rlim_cur == RLIM_INFINITY || (rlim_t)n <= limit.rlim_cur)
-		return true;
-	errno = EFBIG;
-	return false;
-}
-
 int
 file_put(int fd, struct span text)
 {
 	size_t at = 0;
-	ssize_t n;
+	int64_t n;
 
-	if (!is_allowed(text.n))
+	if (!os_file_allowed(text.n))
 		return -1;
 	while (at < text.n) {
-		n = pwrite(fd, text.p + at, text.n - at, (off_t)at);
-		if (n < 0 && errno == EINTR)
-			continue;
+		n = os_file_write_at(fd, text.p + at, text.n - at, (int64_t)at);
 		if (n < 0)
 			return -1;
 		at += (size_t)n;
 	}
-	return ftruncate(fd, (off_t)text.n);
+	return os_file_cut(fd, (int64_t)text.n);
 }
 
 bool
@@ -345,24 +297,17 @@ file_read(int dir, const char *name, size_t max, struct buf *out)
 	return rc;
 }
 
-/* fchmod follows because the umask may have removed bits of the mode. */
 static int
 temp_open(int dir, char name[TEMP_BYTES])
 {
 	uint64_t r;
-	int fd;
 
 	if (os_random(&r, sizeof r) < 0) {
 		errno = EIO;
 		return -1;
 	}
 	snprintf(name, TEMP_BYTES, TEMP_PREFIX "%016" PRIx64, r);
-	fd = openat(dir, name,
-	    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-	    S_IRUSR | S_IWUSR);
-	if (fd >= 0)
-		fchmod(fd, S_IRUSR | S_IWUSR);
-	return fd;
+	return os_file_open(dir, name, OS_NEW);
 }
 
 static void
@@ -370,26 +315,19 @@ temp_remove(int dir, const char *name)
 {
 	int saved = errno;
 
-	unlinkat(dir, name, 0);
+	os_file_remove(dir, name);
 	errno = saved;
-}
-
-/* EINVAL means that the file system has nothing to sync. */
-static int
-sync_to_disk(int fd)
-{
-	return fsync(fd) < 0 && errno != EINVAL ? -1 : 0;
 }
 
 /* Network file systems report a full disk at close. */
 static int
 temp_fill(int fd, struct span text, bool sync)
 {
-	if (file_put(fd, text) < 0 || (sync && sync_to_disk(fd) < 0)) {
+	if (file_put(fd, text) < 0 || (sync && os_file_sync(fd) < 0)) {
 		file_close(fd);
 		return -1;
 	}
-	return close(fd) < 0 && errno != EINTR ? -1 : 0;
+	return os_file_close(fd);
 }
 
 int
@@ -402,35 +340,13 @@ file_write(int dir, const char *name, struct span text, bool sync)
 	if (fd < 0)
 		return -1;
 	if (temp_fill(fd, text, sync) < 0 ||
-	    renameat(dir, temp, dir, name) < 0) {
+	    os_file_rename(dir, temp, name) < 0) {
 		temp_remove(dir, temp);
 		return -1;
 	}
 	if (sync)
-		sync_to_disk(dir);
+		os_file_sync(dir);
 	return 0;
-}
-
-int
-file_remove(int dir, const char *name)
-{
-	return unlinkat(dir, name, 0);
-}
-
-/* Systems without flock have fcntl locks, which belong to the process. */
-int
-file_lock(int fd)
-{
-#ifdef HAVE_FLOCK
-	return flock(fd, LOCK_EX | LOCK_NB);
-#else
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	int rc = fcntl(fd, F_SETLK, &lock);
-
-	if (rc < 0 && errno == EACCES)
-		errno = EWOULDBLOCK;
-	return rc;
-#endif
 }
 
 int
@@ -442,7 +358,7 @@ file_new_locked(int dir, const char *name)
 	fd = temp_open(dir, temp);
 	if (fd < 0)
 		return -1;
-	if (file_lock(fd) == 0 && renameat(dir, temp, dir, name) == 0)
+	if (os_file_lock(fd) == 0 && os_file_rename(dir, temp, name) == 0)
 		return fd;
 	temp_remove(dir, temp);
 	file_close(fd);
@@ -452,62 +368,36 @@ file_new_locked(int dir, const char *name)
 bool
 file_linked(int fd)
 {
-	struct stat st;
+	struct os_file f;
 
-	return fstat(fd, &st) == 0 && st.st_nlink > 0;
+	return os_file_look(fd, &f) == 0 && f.links > 0;
 }
 
 int64_t
 file_age(int fd)
 {
-	struct stat st;
+	struct os_file f;
 
-	return fstat(fd, &st) < 0 ? 0 : (int64_t)time(NULL) - st.st_mtime;
-}
-
-int
-file_list(int dir, size_t max, file_list_cb *each, void *arg)
-{
-	struct dirent *e;
-	DIR *d;
-	int fd;
-
-	fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	d = fdopendir(fd);
-	if (d == NULL) {
-		file_close(fd);
-		return -1;
-	}
-	while (max > 0 && (e = readdir(d)) != NULL) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
-		max--;
-		if (!each(e->d_name, arg))
-			break;
-	}
-	closedir(d);
-	return 0;
+	return os_file_look(fd, &f) < 0 ? 0 : (int64_t)time(NULL) - f.changed_s;
 }
 
 static bool
 sweep_one(const char *name, void *arg)
 {
 	const int *dir = arg;
-	struct stat st;
+	struct os_file f;
 
 	if (strncmp(name, TEMP_PREFIX, strlen(TEMP_PREFIX)) == 0 &&
-	    fstatat(*dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    time(NULL) - st.st_mtime > SWEEP_SECONDS)
-		unlinkat(*dir, name, 0);
+	    os_file_look_at(*dir, name, false, &f) == 0 &&
+	    (int64_t)time(NULL) - f.changed_s > SWEEP_SECONDS)
+		os_file_remove(*dir, name);
 	return true;
 }
 
 void
 file_sweep(int dir)
 {
-	file_list(dir, SWEEP_ENTRIES, sweep_one, &dir);
+	os_folder_list(dir, SWEEP_ENTRIES, sweep_one, &dir);
 }
 
 static uint64_t
@@ -520,21 +410,15 @@ mix(uint64_t h, uint64_t value)
 uint64_t
 file_stamp(int dir, const char *name)
 {
-	struct stat st;
+	struct os_file f;
 	uint64_t h;
 
-	if (name == NULL ||
-	    fstatat(dir < 0 ? AT_FDCWD : dir, name, &st,
-		dir < 0 ? 0 : AT_SYMLINK_NOFOLLOW) < 0)
+	if (name == NULL || os_file_look_at(dir, name, dir < 0, &f) < 0)
 		return 0;
-	h = mix(0, (uint64_t)st.st_ino);
-	h = mix(h, (uint64_t)st.st_size);
-	h = mix(h, (uint64_t)st.st_mtime);
-#if defined HAVE_STRUCT_STAT_ST_MTIM_TV_NSEC
-	h = mix(h, (uint64_t)st.st_mtim.tv_nsec);
-#elif defined HAVE_STRUCT_STAT_ST_MTIMESPEC_TV_NSEC
-	h = mix(h, (uint64_t)st.st_mtimespec.tv_nsec);
-#endif
+	h = mix(0, f.id);
+	h = mix(h, (uint64_t)f.size);
+	h = mix(h, (uint64_t)f.changed_s);
+	h = mix(h, (uint64_t)f.changed_ns);
 	return h == 0 ? 1 : h;
 }
 
@@ -560,23 +444,22 @@ static bool
 trim_add(const char *name, void *arg)
 {
 	struct trim *t = arg;
-	struct stat st;
+	struct os_file f;
 	int64_t age;
 
-	if (fstatat(t->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    S_ISDIR(st.st_mode))
+	if (os_file_look_at(t->dir, name, false, &f) < 0 || f.kind == OS_FOLDER)
 		return true;
-	age = (int64_t)time(NULL) - st.st_mtime;
+	age = (int64_t)time(NULL) - f.changed_s;
 	if (age > t->old_s) {
-		unlinkat(t->dir, name, 0);
+		os_file_remove(t->dir, name);
 		return true;
 	}
 	if (t->n == t->room) {
 		t->room = t->room * 2 + 64;
 		t->kept = xrealloc(t->kept, t->room * sizeof *t->kept);
 	}
-	t->kept[t->n++] = (struct kept){ age < 0 ? -age : age,
-		(uint64_t)st.st_size, xstrdup(name) };
+	t->kept[t->n++] = (struct kept){ age < 0 ? -age : age, (uint64_t)f.size,
+		xstrdup(name) };
 	return true;
 }
 
@@ -595,13 +478,13 @@ file_trim(int dir, size_t files, uint64_t bytes, int64_t old_s)
 	bool over = false;
 	size_t i;
 
-	file_list(dir, SIZE_MAX, trim_add, &t);
+	os_folder_list(dir, SIZE_MAX, trim_add, &t);
 	if (t.n > 0)
 		qsort(t.kept, t.n, sizeof *t.kept, younger_first);
 	for (i = 0; i < t.n; i++) {
 		over = over || i == files || t.kept[i].size > bytes;
 		if (over)
-			unlinkat(dir, t.kept[i].name, 0);
+			os_file_remove(dir, t.kept[i].name);
 		else
 			bytes -= t.kept[i].size;
 		free(t.kept[i].name);
@@ -610,13 +493,13 @@ file_trim(int dir, size_t files, uint64_t bytes, int64_t old_s)
 }
 
 void
-file_warn_if_open(const char *path, const struct stat *st)
+file_warn_if_open(const char *path, const struct os_file *f)
 {
-	if (!S_ISREG(st->st_mode))
+	if (f->kind != OS_REGULAR)
 		return;
-	if (st->st_uid != geteuid() && st->st_uid != 0)
+	if (f->owner == OS_FOREIGN)
 		log_warn("%s belongs to another user", path);
-	else if ((st->st_mode & (S_IRWXG | S_IRWXO)) != 0)
+	else if (f->open)
 		log_warn("%s holds a credential and is open to other users; "
 			 "\"chmod 600\" it",
 		    path);

@@ -12,9 +12,8 @@
 #ifndef MCPSPLICE_IO_FILE_H
 #define MCPSPLICE_IO_FILE_H
 
-#include <sys/stat.h>
-
 #include "base/mem.h"
+#include "os/file.h"
 
 /* Opens the folder below in base. It must be a directory, not a link, that
  * belongs to this user and that nobody else can write to. The folders between
@@ -53,13 +52,7 @@ bool file_line(struct span *text, struct span *line);
  * long. */
 int file_read(int dir, const char *name, size_t max, struct buf *out);
 int file_write(int dir, const char *name, struct span text, bool sync);
-int file_remove(int dir, const char *name);
 
-/* Takes an exclusive lock on a file that was opened for writing. The lock lasts
- * until fd is closed or the process ends in any way. EWOULDBLOCK if another
- * process has it. A process may lock a file through one descriptor only, and
- * must not open it again meanwhile. */
-int file_lock(int fd);
 /* Makes an empty file, open for writing, that is locked before it gets its
  * name. It replaces a file of that name, so make names of random bytes. */
 int file_new_locked(int dir, const char *name);
@@ -69,16 +62,12 @@ bool file_linked(int fd);
  * back. */
 int64_t file_age(int fd);
 
-/* Calls each with the name of each entry, at most max entries, until it returns
- * false. each may remove the entry. */
-typedef bool file_list_cb(const char *name, void *arg);
-int file_list(int dir, size_t max, file_list_cb *each, void *arg);
 /* Removes temporary files of file_write and file_new_locked that killed
  * processes left behind more than an hour ago. */
 void file_sweep(int dir);
 /* Returns a number that changes when the file does; 0: there is none, or name is
- * NULL. With dir -1 it is a file of the user's, anywhere, and links are
- * followed. */
+ * NULL. With OS_HERE it is a file of the user's, anywhere, and links
+ * are followed. */
 uint64_t file_stamp(int dir, const char *name);
 /* Keeps the youngest files of a folder, so many and with so many bytes in all,
  * none of them older than old_s seconds, and removes all others, whoever wrote
@@ -86,7 +75,7 @@ uint64_t file_stamp(int dir, const char *name);
 void file_trim(int dir, size_t files, uint64_t bytes, int64_t old_s);
 
 /* Warns if other users can read or write this file, which holds a credential of
- * the user. st is of the file; what is no regular file is not checked. */
-void file_warn_if_open(const char *path, const struct stat *st);
+ * the user. f is of the file; what is no regular file is not checked. */
+void file_warn_if_open(const char *path, const struct os_file *f);
 
 #endif

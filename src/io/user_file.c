@@ -8,14 +8,14 @@
 #include "io/user_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "base/bounds.h"
 #include "io/file.h"
+#include "os/file.h"
 #include "os/random.h"
 
 #define BACKUP ".mcpsplice-backup"
@@ -34,21 +34,20 @@ refused(const char *text, char **why)
 	return -1;
 }
 
-/* Reads the file at target, which is no link. O_NONBLOCK: the name may belong
- * to a pipe. */
+/* Reads the file at target, which is no link. */
 static int
-read_content(const char *target, size_t max, struct stat *st, struct buf *out,
-    char **why)
+read_content(const char *target, size_t max, struct os_file *is,
+    struct buf *out, char **why)
 {
-	int fd = open(target,
-	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd = os_file_open(OS_HERE, target,
+	    OS_READ | OS_NO_LINK | OS_NO_WAIT);
 	int rc;
 
 	if (fd < 0)
 		return failed(why);
-	if (fstat(fd, st) < 0)
+	if (os_file_look(fd, is) < 0)
 		rc = failed(why);
-	else if (!S_ISREG(st->st_mode))
+	else if (is->kind != OS_REGULAR)
 		rc = refused("it is no regular file", why);
 	else if (file_get(fd, max, out) < 0)
 		rc = failed(why);
@@ -62,10 +61,10 @@ int
 user_file_read(struct user_file *f, const char *path, size_t max, char **why)
 {
 	*f = (struct user_file){ .path = xstrdup(path) };
-	f->target = realpath(path, NULL);
+	f->target = os_file_real(path);
 	if (f->target == NULL)
 		return failed(why);
-	return read_content(f->target, max, &f->stat, &f->text, why);
+	return read_content(f->target, max, &f->is, &f->text, why);
 }
 
 void
@@ -78,15 +77,15 @@ user_file_free(struct user_file *f)
 
 /* Is it a file with one name, of this user? */
 static int
-check_kind(const struct stat *st, char **why)
+check_kind(const struct os_file *is, char **why)
 {
-	if (S_ISLNK(st->st_mode))
+	if (is->kind == OS_LINK)
 		return refused("it is a symbolic link", why);
-	if (!S_ISREG(st->st_mode))
+	if (is->kind != OS_REGULAR)
 		return refused("it is no regular file", why);
-	if (st->st_uid != geteuid())
+	if (is->owner != OS_OWN)
 		return refused("it belongs to another user", why);
-	if (st->st_nlink > 1)
+	if (is->links > 1)
 		return refused("it has another name (a hard link), which "
 			       "would keep the old content",
 		    why);
@@ -97,9 +96,9 @@ check_kind(const struct stat *st, char **why)
 static int
 check_owner(const struct user_file *f, char **why)
 {
-	if (check_kind(&f->stat, why) < 0)
+	if (check_kind(&f->is, why) < 0)
 		return -1;
-	if (access(f->target, W_OK) < 0)
+	if (!os_file_may(f->target, OS_MAY_WRITE))
 		return failed(why);
 	return 0;
 }
@@ -108,11 +107,11 @@ static int
 check_unchanged(const struct user_file *f, char **why)
 {
 	struct buf now;
-	struct stat st;
+	struct os_file is;
 	int rc;
 
 	buf_init(&now, 0);
-	rc = read_content(f->target, f->text.n, &st, &now, why);
+	rc = read_content(f->target, f->text.n, &is, &now, why);
 	if (rc < 0 || !span_eq(buf_span(&now), buf_span(&f->text))) {
 		free(*why);
 		rc = refused("another program has changed it meanwhile; try "
@@ -123,37 +122,21 @@ check_unchanged(const struct user_file *f, char **why)
 	return rc;
 }
 
-/* Gives a new file the group and the mode of the old one. Where it cannot have
- * that group, no group gets rights. */
+/* Makes a file with this content, and the rights of another one. name is not
+ * there yet. */
 static int
-take_mode(int fd, const struct stat *old)
+make_file(const char *name, struct span text, const char *like)
 {
-	mode_t mode = old->st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return -1;
-	if (st.st_gid != old->st_gid && fchown(fd, (uid_t)-1, old->st_gid) < 0)
-		mode &= ~(mode_t)S_IRWXG;
-	return fchmod(fd, mode);
-}
-
-/* Makes a file with this content. name is not there yet. */
-static int
-make_file(const char *name, struct span text, const struct stat *like)
-{
-	int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-	    S_IRUSR | S_IWUSR);
+	int fd = os_file_open(OS_HERE, name, OS_NEW);
 
 	if (fd < 0)
 		return -1;
-	if (take_mode(fd, like) < 0 || file_put(fd, text) < 0 ||
-	    (fsync(fd) < 0 && errno != EINVAL)) {
+	if (os_file_like(fd, like) < 0 || file_put(fd, text) < 0 ||
+	    os_file_sync(fd) < 0)
 		file_close(fd);
-	} else if (close(fd) == 0 || errno == EINTR) {
+	else if (os_file_close(fd) == 0)
 		return 0;
-	}
-	unlink(name);
+	os_file_remove(OS_HERE, name);
 	return -1;
 }
 
@@ -161,14 +144,14 @@ static int
 replace(const struct user_file *f, const char *temp, struct span text,
     char **why)
 {
-	if (make_file(temp, text, &f->stat) < 0)
+	if (make_file(temp, text, f->target) < 0)
 		return failed(why);
 	if (check_unchanged(f, why) == 0) {
-		if (rename(temp, f->target) == 0)
+		if (os_file_rename(OS_HERE, temp, f->target) == 0)
 			return 0;
 		(void)failed(why);
 	}
-	unlink(temp);
+	os_file_remove(OS_HERE, temp);
 	return -1;
 }
 
@@ -192,11 +175,7 @@ user_file_write(const struct user_file *f, struct span text, char **why)
 int
 user_file_new(const char *path, struct span text, char **why)
 {
-	const struct stat like = {
-		.st_mode = 0644, .st_uid = geteuid(), .st_gid = getegid()
-	};
-
-	return make_file(path, text, &like) < 0 ? failed(why) : 0;
+	return make_file(path, text, NULL) < 0 ? failed(why) : 0;
 }
 
 /* --- backups --- */
@@ -213,13 +192,13 @@ static unsigned
 count(const char *path)
 {
 	unsigned i;
-	struct stat st;
+	struct os_file is;
 	char *name;
 	bool there = true;
 
 	for (i = 0; there && i < BOUND_WRAP_BACKUPS; i += there) {
 		name = backup_name(path, i + 1);
-		there = lstat(name, &st) == 0;
+		there = os_file_look_at(OS_HERE, name, false, &is) == 0;
 		free(name);
 	}
 	return i;
@@ -241,12 +220,12 @@ read_backup(struct user_file *f, const char *name, size_t max, char **why)
 {
 	*f = (struct user_file){ .path = xstrdup(name),
 		.target = xstrdup(name) };
-	if (lstat(name, &f->stat) < 0)
+	if (os_file_look_at(OS_HERE, name, false, &f->is) < 0)
 		return failed(why);
-	if (check_kind(&f->stat, why) < 0 ||
-	    read_content(name, max, &f->stat, &f->text, why) < 0)
+	if (check_kind(&f->is, why) < 0 ||
+	    read_content(name, max, &f->is, &f->text, why) < 0)
 		return -1;
-	return check_kind(&f->stat, why);
+	return check_kind(&f->is, why);
 }
 
 /* Has the backup of this name the same content? */
@@ -269,7 +248,7 @@ add_backup(const struct user_file *f, unsigned n, char **why)
 {
 	char *name = backup_name(f->path, n + 1);
 
-	if (make_file(name, buf_span(&f->text), &f->stat) == 0)
+	if (make_file(name, buf_span(&f->text), f->target) == 0)
 		return name;
 	*why = xasprintf("its backup %s cannot be written: %s", name,
 	    strerror(errno));
@@ -315,12 +294,12 @@ static int
 check_link(const struct user_file *f, user_file_check *check, void *arg,
     char **why)
 {
-	struct stat st;
+	struct os_file is;
 	char *reason = NULL;
 
-	if (lstat(f->path, &st) < 0)
+	if (os_file_look_at(OS_HERE, f->path, false, &is) < 0)
 		return failed(why);
-	if (!S_ISLNK(st.st_mode) ||
+	if (is.kind != OS_LINK ||
 	    check(f->path, buf_span(&f->text), arg, &reason) == 0)
 		return 0;
 	*why = xasprintf("it leads to %s, which is not replaced: %s", f->target,
@@ -345,9 +324,9 @@ exchange(const struct user_file *now, const struct user_file *old, char **why)
 		return -1;
 	rc = user_file_write(now, buf_span(&old->text), why);
 	if (rc < 0)
-		unlink(kept);
+		os_file_remove(OS_HERE, kept);
 	else if (is_same(old->path, old))
-		(void)rename(kept, old->path);
+		(void)os_file_rename(OS_HERE, kept, old->path);
 	free(kept);
 	return rc;
 }

@@ -7,14 +7,13 @@
 #ifndef MCPSPLICE_IO_USER_FILE_H
 #define MCPSPLICE_IO_USER_FILE_H
 
-#include <sys/stat.h>
-
 #include "base/mem.h"
+#include "os/file.h"
 
 struct user_file {
 	char *path;   /* as it was given */
 	char *target; /* where the links end */
-	struct stat stat;
+	struct os_file is;
 	struct buf text; /* its content; may be a secret */
 };
 

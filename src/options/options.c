@@ -9,12 +9,8 @@
 #include "options/options.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "base/bounds.h"
 #include "core/wire/redact.h"
@@ -23,6 +19,8 @@
 #include "options/check.h"
 #include "options/set.h"
 #include "options/table.h"
+#include "os/file.h"
+#include "os/place.h"
 
 /*
  * Reads configuration files: `name = value`, `name: value`, `name value`, with
@@ -39,66 +37,38 @@ struct findings {
 			    * before each */
 };
 
-/* Returns the write bits of mode that are dangerous. Whoever may write to a
- * folder can put another file there, but not one that belongs to this user or
- * to root. So a group may write to a folder, which has uses: Homebrew's etc is
- * open to a group. */
-static mode_t
-too_much(mode_t mode)
-{
-	if (!S_ISDIR(mode))
-		return S_IWGRP | S_IWOTH;
-	return (mode & S_ISVTX) != 0 ? 0 : S_IWOTH;
-}
-
+/* Whoever may write to a folder can put another file there, but not one that
+ * belongs to this user or to root. So a group may write to a folder, which has
+ * uses: Homebrew's etc is open to a group. */
 static void
-look(struct findings *f, const char *path, const struct stat *st)
+look(struct findings *f, const char *path, const struct os_file *is)
 {
-	if (f->foreign == NULL && st->st_uid != geteuid() && st->st_uid != 0)
+	if (f->foreign == NULL && is->owner == OS_FOREIGN)
 		f->foreign = xstrdup(path);
-	if ((st->st_mode & too_much(st->st_mode)) != 0) {
+	if (is->kind == OS_FOLDER ? is->all_replace : is->others_write) {
 		buf_addc(&f->opened, ' ');
 		buf_adds(&f->opened, path);
 	}
 }
 
-static char *
-folder_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (slash == NULL)
-		return xstrdup(".");
-	return slash == path ? xstrdup("/") :
-			       xstrndup(path, (size_t)(slash - path));
-}
-
-/* Nobody can put a file into a read-only folder. A ConfigMap of Kubernetes is
- * mounted that way: its folder has mode 0777, and chmod cannot change that. */
-static bool
-is_read_only(const char *path)
-{
-	struct statvfs fs;
-
-	return statvfs(path, &fs) == 0 && (fs.f_flag & ST_RDONLY) != 0;
-}
-
-/* Checks this number of folders above path. */
+/* Checks this number of folders above path. Nobody can put a file into a
+ * read-only folder. A ConfigMap of Kubernetes is mounted that way: its folder
+ * has mode 0777, and chmod cannot change that. */
 static void
 look_above(struct findings *f, const char *path, unsigned folders)
 {
 	char *at = xstrdup(path), *above;
-	struct stat st;
+	struct os_file is;
 
 	for (; folders > 0; folders--) {
-		above = folder_of(at);
+		above = os_path_folder(at);
 		free(at);
 		at = above;
-		if (stat(at, &st) != 0)
+		if (os_file_look_at(OS_HERE, at, true, &is) != 0)
 			continue;
-		if (is_read_only(at))
-			st.st_mode &= ~(mode_t)S_IWOTH;
-		look(f, at, &st);
+		if (os_file_on_read_only(at))
+			is.all_replace = false;
+		look(f, at, &is);
 	}
 	free(at);
 }
@@ -108,14 +78,15 @@ look_above(struct findings *f, const char *path, unsigned folders)
 static void
 look_at_link(struct findings *f, const char *path)
 {
-	struct stat st;
+	struct os_file is;
 	char *real;
 
-	if (lstat(path, &st) < 0 || !S_ISLNK(st.st_mode))
+	if (os_file_look_at(OS_HERE, path, false, &is) < 0 ||
+	    is.kind != OS_LINK)
 		return;
-	st.st_mode &= ~(mode_t)(S_IWGRP | S_IWOTH); /* meaningless for a link */
-	look(f, path, &st);
-	real = realpath(path, NULL);
+	is.others_write = false; /* meaningless for a link */
+	look(f, path, &is);
+	real = os_file_real(path);
 	if (real != NULL)
 		look_above(f, real, 1);
 	free(real);
@@ -131,11 +102,11 @@ option_trust(const char *path, int fd, unsigned folders)
 {
 	struct findings f = { 0 };
 	char *why = NULL;
-	struct stat st;
+	struct os_file is;
 
-	if (fstat(fd, &st) < 0 || S_ISCHR(st.st_mode))
+	if (os_file_look(fd, &is) < 0 || is.kind == OS_DEVICE)
 		return NULL;
-	look(&f, path, &st);
+	look(&f, path, &is);
 	look_at_link(&f, path);
 	look_above(&f, path, folders);
 	if (f.foreign != NULL)
@@ -144,8 +115,8 @@ option_trust(const char *path, int fd, unsigned folders)
 				"programs run by it. Make it yours or root's "
 				"with chown, or use a copy%s",
 		    path, strcmp(f.foreign, path) == 0 ? "it" : f.foreign,
-		    geteuid() == 0 ? "; sudo takes root's own HOME with -H" :
-				     "");
+		    os_user_is_root() ? "; sudo takes root's own HOME with -H" :
+					"");
 	else if (f.opened.n > 0)
 		why = xasprintf("the configuration file %s is refused: others "
 				"can write it or its folder, and have programs "
@@ -361,20 +332,20 @@ static int
 slurp(struct reader *r, struct buf *out, bool *others)
 {
 	unsigned folders = r->weight == WEIGHT_HOME ? FOLDERS_HOME : FOLDERS;
-	struct stat st;
+	struct os_file is;
 	int fd, error;
 
-	fd = open(r->path, O_RDONLY | O_CLOEXEC);
+	fd = os_file_open(OS_HERE, r->path, OS_READ);
 	if (fd < 0)
 		return errno;
-	error = fstat(fd, &st) < 0 ? errno : 0;
+	error = os_file_look(fd, &is) < 0 ? errno : 0;
 	if (error == 0 &&
 	    (*r->why = option_trust(r->path, fd, folders)) != NULL)
 		error = EPERM;
 	if (error == 0 && file_get_all(fd, out) < 0)
 		error = errno;
-	close(fd);
-	*others = error == 0 && (st.st_mode & (S_IRGRP | S_IROTH)) != 0;
+	file_close(fd);
+	*others = error == 0 && is.others_read;
 	return error;
 }
 
@@ -1098,16 +1069,17 @@ options_store_helper(const struct options *o)
 int
 options_load(struct options *o, int argc, char **argv, char **why)
 {
-	const char *home = getenv("HOME");
+	const char *base = os_place(OS_PLACE_CONFIG);
 	char *path = NULL;
 	struct option_sources from = { .argc = argc,
 		.argv = argv,
-		.etc = SYSCONFDIR "/mcpsplice.conf",
+		.etc = os_place(OS_PLACE_SYSTEM),
 		.variables = environ };
 	int rc;
 
-	if (home != NULL && home[0] == '/')
-		path = xasprintf("%s/.config/mcpsplice/config", home);
+	if (os_path_absolute(base))
+		path = xasprintf("%s/%s", base,
+		    os_place_below(".config/mcpsplice/config"));
 	from.home = path;
 	rc = options_load_from(o, &from, why);
 	free(path);

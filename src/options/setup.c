@@ -4,10 +4,8 @@
 #include "options/setup.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/bounds.h"
@@ -15,6 +13,8 @@
 #include "io/address.h"
 #include "io/file.h"
 #include "options/table.h"
+#include "os/file.h"
+#include "os/place.h"
 
 /* Reads the secrets that options name. */
 
@@ -22,13 +22,13 @@
 static int
 read_all(const char *path, struct buf *to, bool check)
 {
-	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
+	struct os_file f;
+	int fd = os_file_open(OS_HERE, path, OS_READ), rc;
 
 	if (fd < 0)
 		return -1;
-	if (check && fstat(fd, &st) == 0)
-		file_warn_if_open(path, &st);
+	if (check && os_file_look(fd, &f) == 0)
+		file_warn_if_open(path, &f);
 	rc = file_get_all(fd, to);
 	file_close(fd);
 	return rc;
@@ -73,19 +73,20 @@ secret_platform_file(const char *option, const char *path, char **why)
 static void
 secret_check(const char *path)
 {
-	struct stat st;
+	struct os_file f;
 
-	if (path != NULL && stat(path, &st) == 0)
-		file_warn_if_open(path, &st);
+	if (path != NULL && os_file_look_at(OS_HERE, path, true, &f) == 0)
+		file_warn_if_open(path, &f);
 }
 
 void
 secret_peek(const char *path, struct buf *to)
 {
-	struct stat st;
+	struct os_file f;
 
 	/* A pipe can be read once only. */
-	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+	if (os_file_look_at(OS_HERE, path, true, &f) == 0 &&
+	    f.kind == OS_REGULAR)
 		read_all(path, to, false);
 }
 
@@ -115,14 +116,15 @@ secret_free(char *secret)
 static char *
 unfit(const char *name, const char *path)
 {
-	struct stat st;
+	struct os_file f;
 
-	if (stat(path, &st) != 0 || access(path, R_OK) != 0)
+	if (os_file_look_at(OS_HERE, path, true, &f) != 0 ||
+	    !os_file_may(path, OS_MAY_READ))
 		return xasprintf("%s: %s cannot be read: %s", name, path,
 		    strerror(errno));
-	if (!S_ISREG(st.st_mode))
+	if (f.kind != OS_REGULAR)
 		return xasprintf("%s: %s is not a regular file", name, path);
-	if (st.st_size > BOUND_FILE_BYTES)
+	if (f.size > BOUND_FILE_BYTES)
 		return xasprintf("%s: %s is larger than %zu bytes", name, path,
 		    (size_t)BOUND_FILE_BYTES);
 	return NULL;
@@ -142,7 +144,7 @@ check_files(const struct options *o, bool server, char **why)
 	} files[] = {
 		{ cacert, o->cacert,
 		    o->cacert == NULL || options_given(o, "cacert") ||
-			access(o->cacert, R_OK) == 0 },
+			os_file_may(o->cacert, OS_MAY_READ) },
 		{ "--proxy-cacert", o->proxy_cacert, true },
 		{ "--cert", o->cert, server || o->cert_auth },
 		{ "--key", o->key, server || o->cert_auth },
@@ -481,7 +483,7 @@ setup_store(struct loop *l, const struct options *o, const char *const *unset,
 {
 	struct store_config c = {
 		.make = make,
-		.home = getenv("HOME"),
+		.home = os_place(OS_PLACE_DATA),
 		.helper = options_store_helper(o),
 		.unset = unset,
 	};
@@ -494,7 +496,7 @@ setup_import(struct import_config *c, const struct options *o,
     const struct url *url, char **folder)
 {
 	const char *given = getenv("MCP_REMOTE_CONFIG_DIR");
-	const char *home = getenv("HOME");
+	const char *home = os_place(OS_PLACE_HOME);
 
 	memset(c, 0, sizeof *c);
 	*folder = NULL;

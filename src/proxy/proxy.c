@@ -31,6 +31,7 @@
 #include "io/route.h"
 #include "io/url.h"
 #include "options/setup.h"
+#include "os/place.h"
 #include "os/random.h"
 #include "proxy/cache/process_note.h"
 #include "proxy/cache/startup_cache.h"
@@ -144,9 +145,9 @@ static void
 begin_note(struct proxy *p)
 {
 	char *parent = ancestors_program("/proc", getppid());
-	struct process_note_config c = {
-		.home = getenv("HOME"), .parent = parent, .parent_id = getppid()
-	};
+	struct process_note_config c = { .home = os_place(OS_PLACE_DATA),
+		.parent = parent,
+		.parent_id = getppid() };
 	struct buf url = { 0 };
 
 	redact_path(&url, span_of(p->url.text), "...");
@@ -942,7 +943,7 @@ make_chain(struct proxy *p)
 static struct state_cache *
 make_state_cache(struct proxy *p)
 {
-	const char *home = getenv("HOME");
+	const char *home = os_place(OS_PLACE_DATA);
 	struct profile profile;
 	struct buf identity = { 0 };
 	char *host;

@@ -28,20 +28,18 @@
 
 #include "store/import.h"
 
-#include <sys/stat.h>
-
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include <openssl/evp.h>
 
 #include "base/bounds.h"
 #include "base/headers.h"
 #include "io/file.h"
+#include "os/file.h"
+#include "os/place.h"
 
 #define FOLDER_PREFIX "mcp-remote-"
 #define HASH_BYTES 33 /* MD5 as hex digits, and a NUL */
@@ -224,10 +222,10 @@ list_versions(struct names *names, const char *folder)
 	int dir;
 
 	names->n = 0;
-	dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = os_folder_open(folder, OS_READ);
 	if (dir < 0)
 		return;
-	file_list(dir, BOUND_FILES, add_name, names);
+	os_folder_list(dir, BOUND_FILES, add_name, names);
 	file_close(dir);
 	qsort(names->list, names->n, sizeof *names->list, compare_version);
 }
@@ -235,13 +233,13 @@ list_versions(struct names *names, const char *folder)
 /* Returns why the file cannot be trusted, or NULL. A file that another user
  * could have written might sign the user in to a foreign account. */
 static const char *
-unfit(const struct stat *st)
+unfit(const struct os_file *f)
 {
-	if (!S_ISREG(st->st_mode))
+	if (f->kind != OS_REGULAR)
 		return "it is no regular file";
-	if (st->st_uid != geteuid() || st->st_nlink > 1)
+	if (f->owner != OS_OWN || f->links > 1)
 		return "it belongs to another user, or has a second name";
-	if ((st->st_mode & (S_IWGRP | S_IWOTH)) != 0)
+	if (f->others_write)
 		return "others can write it";
 	return NULL;
 }
@@ -253,12 +251,11 @@ static int
 read_source(struct source *s, const char *path, const char **why)
 {
 	struct buf text;
-	struct stat st;
+	struct os_file f;
 	int fd;
 
 	*why = NULL;
-	fd = open(path,
-	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	fd = os_file_open(OS_HERE, path, OS_READ | OS_NO_LINK | OS_NO_WAIT);
 	if (fd < 0) {
 		if (errno != ENOENT && errno != ENOTDIR)
 			*why = strerror(errno);
@@ -266,16 +263,16 @@ read_source(struct source *s, const char *path, const char **why)
 	}
 	buf_init(&text, 0);
 	buf_reserve(&text, BOUND_PART_BYTES);
-	if (fstat(fd, &st) < 0)
+	if (os_file_look(fd, &f) < 0)
 		*why = strerror(errno);
 	else
-		*why = unfit(&st);
+		*why = unfit(&f);
 	if (*why == NULL && file_get(fd, BOUND_PART_BYTES, &text) < 0)
 		*why = strerror(errno);
 	file_close(fd);
 	s->json = NULL;
 	if (*why == NULL) {
-		s->changed_at = (int64_t)st.st_mtime;
+		s->changed_at = f.changed_s;
 		s->json = document_parse(buf_span(&text), why);
 	}
 	buf_wipe(&text);
@@ -452,7 +449,7 @@ import_tokens(struct record *r, const struct import_config *config, char **from,
 	record_init(r);
 	*from = NULL;
 	*why = NULL;
-	if (config->folder == NULL || config->folder[0] != '/' ||
+	if (!os_path_absolute(config->folder) ||
 	    make_hash(written, config->url, config) < 0)
 		return false;
 	if (config->normal != NULL &&
@@ -490,14 +487,13 @@ import_any(const struct import_config *config)
 	size_t i;
 	int dir;
 
-	if (config->folder != NULL && config->folder[0] == '/')
+	if (os_path_absolute(config->folder))
 		list_versions(&names, config->folder);
 	for (i = 0; i < names.n; i++) {
 		path = xasprintf("%s/%s", config->folder, names.list[i]);
-		dir = found ? -1 :
-			      open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		dir = found ? -1 : os_folder_open(path, OS_READ);
 		if (dir >= 0) {
-			file_list(dir, BOUND_FILES, is_no_token, &found);
+			os_folder_list(dir, BOUND_FILES, is_no_token, &found);
 			file_close(dir);
 		}
 		free(path);

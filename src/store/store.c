@@ -26,15 +26,11 @@
 
 #include "store/store.h"
 
-#include <sys/stat.h>
-
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <openssl/evp.h>
 
@@ -43,6 +39,8 @@
 #include "io/child.h"
 #include "io/file.h"
 #include "io/url.h"
+#include "os/file.h"
+#include "os/place.h"
 
 #define HOST_BYTES 64 /* with its NUL */
 #define HASH_DIGITS 16
@@ -206,7 +204,7 @@ store_list(struct store *s, store_list_cb *each, void *arg)
 	int dir = open_folder(s, false);
 
 	if (dir >= 0)
-		file_list(dir, BOUND_FILES, list_one, &l);
+		os_folder_list(dir, BOUND_FILES, list_one, &l);
 }
 
 uint64_t
@@ -228,23 +226,16 @@ store_stamp(struct store *s, const char *name)
 static int
 make_lock_file(struct store *s, const char *file)
 {
-	char *why;
-	int mutex, fd, rc = 0;
+	int dir = open_folder(s, false), mutex, fd, rc = 0;
 
-	mutex = file_dir(s->home, STORE_BELOW, false, &why);
-	if (mutex < 0) {
-		free(why);
+	mutex = dir < 0 ? -1 : os_folder_lock(dir);
+	if (mutex < 0)
 		return -1;
-	}
-	if (file_lock(mutex) < 0 && errno == EWOULDBLOCK) {
-		file_close(mutex);
-		return -1;
-	}
-	fd = file_open(mutex, file, true);
+	fd = file_open(dir, file, true);
 	if (fd >= 0)
 		file_close(fd);
 	else if (errno == ENOENT)
-		rc = file_write(mutex, file, (struct span){ NULL, 0 }, false);
+		rc = file_write(dir, file, (struct span){ NULL, 0 }, false);
 	else
 		rc = -1;
 	file_close(mutex);
@@ -255,11 +246,11 @@ make_lock_file(struct store *s, const char *file)
 static bool
 is_same(int dir, const char *file, int fd)
 {
-	struct stat a, b;
+	struct os_file a, b;
 
-	return fstat(fd, &a) == 0 &&
-	    fstatat(dir, file, &b, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+	return os_file_look(fd, &a) == 0 &&
+	    os_file_look_at(dir, file, false, &b) == 0 &&
+	    a.device == b.device && a.id == b.id;
 }
 
 static int
@@ -273,7 +264,7 @@ try_lock(struct store *s, const char *file)
 	fd = file_open(dir, file, true);
 	if (fd < 0)
 		return -1;
-	if (file_lock(fd) == 0) {
+	if (os_file_lock(fd) == 0) {
 		if (is_same(dir, file, fd))
 			return fd;
 		errno = ENOENT;
@@ -322,10 +313,10 @@ may_be_made(const char *home)
 	bool may = false;
 
 	while (strlen(path) >= strlen(home)) {
-		may = access(path, W_OK | X_OK) == 0;
+		may = os_file_may(path, OS_MAY_ADD);
 		if (may || errno != ENOENT)
 			break;
-		*strrchr(path, '/') = '\0';
+		path[os_path_name(path) - path - 1] = '\0';
 	}
 	free(path);
 	return may;
@@ -345,8 +336,8 @@ forget_one(const char *file, void *arg)
 	if (*kind == NULL || store_stamp(s, file + strlen(*kind)) != 0 ||
 	    (fd = file_open(s->dir, file, true)) < 0)
 		return true;
-	if (file_age(fd) > BOUND_WEEK_MS / 1000 && file_lock(fd) == 0)
-		file_remove(s->dir, file);
+	if (file_age(fd) > BOUND_WEEK_MS / 1000 && os_file_lock(fd) == 0)
+		os_file_remove(s->dir, file);
 	file_close(fd);
 	return true;
 }
@@ -356,7 +347,7 @@ forget_one(const char *file, void *arg)
 static void
 forget_old(struct store *s)
 {
-	file_list(s->dir, SIZE_MAX, forget_one, s);
+	os_folder_list(s->dir, SIZE_MAX, forget_one, s);
 }
 
 struct store *
@@ -556,7 +547,7 @@ file_erase(struct store_op *op, const char *name)
 	int dir = open_folder(s, false);
 
 	name_file(file, "", name, RECORD_END);
-	if ((dir >= 0 && file_remove(dir, file) == 0) || errno == ENOENT)
+	if ((dir >= 0 && os_file_remove(dir, file) == 0) || errno == ENOENT)
 		return;
 	op->why = xasprintf("%s/%s cannot be removed: %s", s->path, file,
 	    strerror(errno));

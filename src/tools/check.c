@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/append.h"
 #include "base/codec.h"
@@ -16,6 +15,7 @@
 #include "core/wire/protocol.h"
 #include "core/wire/redact.h"
 #include "options/setup.h"
+#include "os/file.h"
 #include "proxy/proxy.h"
 #include "tools/command.h"
 #include "tools/peer.h"
@@ -331,7 +331,7 @@ try_file(struct strings *faults, const char *option, const char *path, bool own)
 static void
 try_read(struct strings *faults, const char *option, const char *path)
 {
-	if (path != NULL && access(path, R_OK) != 0)
+	if (path != NULL && !os_file_may(path, OS_MAY_READ))
 		strings_add(faults,
 		    xasprintf("%s %s cannot be read: %s", option, path,
 			strerror(errno)));

@@ -11,6 +11,7 @@
 #include "base/codec.h"
 #include "io/user_file.h"
 #include "options/setup.h"
+#include "os/file.h"
 #include "proxy/cache/profile.h"
 #include "tools/check.h"
 
@@ -392,7 +393,7 @@ save_certificate(const struct http_way *w, const char *file, char **why)
 	else if ((rc = user_file_new(file, span_of(cert->pem), &error)) != 0)
 		*why = xasprintf("%s cannot be written: %s", file, error);
 	if (rc == 0) {
-		path = realpath(file, NULL);
+		path = os_file_real(file);
 		printf("%s\nIt is saved. Compare the SHA-256 with that of the "
 		       "server itself. To trust this\ncertificate and no "
 		       "other, start mcpsplice with\n  --cacert %s\n",

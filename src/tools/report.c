@@ -12,6 +12,7 @@
 #include "io/child.h"
 #include "io/file.h"
 #include "options/setup.h"
+#include "os/place.h"
 #include "tools/command.h"
 
 #define FOLDER ".local/state/mcpsplice"
@@ -75,7 +76,7 @@ add_part(struct buf *out, struct loop *l, const struct options *o,
 static int
 save(struct span text, char **why)
 {
-	int dir = file_dir(getenv("HOME"), FOLDER, true, why), rc = -1;
+	int dir = file_dir(os_place(OS_PLACE_DATA), FOLDER, true, why), rc = -1;
 
 	if (dir < 0)
 		return -1;
@@ -112,7 +113,7 @@ command_report(const struct options *o, char **why)
 	if (status == 0)
 		printf("%s/" FOLDER "/" NAME
 		       " has the report. Read it before you send it.\n",
-		    getenv("HOME"));
+		    os_place(OS_PLACE_DATA));
 	buf_free(&out);
 	loop_free(l);
 	return status;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "os/place.h"
 #include <time.h>
 
 #include "base/bounds.h"
@@ -14,6 +15,7 @@
 #include "base/log.h"
 #include "core/wire/json.h"
 #include "core/wire/redact.h"
+#include "os/place.h"
 #include "proxy/cache/process_note.h"
 #include "proxy/cache/startup_cache.h"
 #include "signin/account.h"
@@ -145,7 +147,7 @@ command_running(struct buf *out, const char *server, bool json)
 {
 	struct running r = { .out = out, .server = server, .json = json };
 
-	process_notes_each(getenv("HOME"), add_note, &r);
+	process_notes_each(os_place(OS_PLACE_DATA), add_note, &r);
 }
 
 /* --- the store, with the loop run until it has answered --- */
@@ -911,7 +913,8 @@ command_logout(const struct options *o, char **why)
 		*why = v.why;
 		status = v.why != NULL;
 		if (status == 0)
-			startup_cache_forget(getenv("HOME"), a->url.host);
+			startup_cache_forget(os_place(OS_PLACE_DATA),
+			    a->url.host);
 		if (status == 0)
 			printf(v.was_there ? "Signed out of %s.\n" :
 					     "Not signed in to %s.\n",

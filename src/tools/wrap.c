@@ -7,13 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/bounds.h"
 #include "base/codec.h"
 #include "base/log.h"
 #include "core/wire/json.h"
 #include "io/user_file.h"
+#include "os/file.h"
+#include "os/place.h"
 #include "tools/command.h"
 
 /*
@@ -518,12 +519,6 @@ struct wrap {
 
 /* --- the path of this program --- */
 
-static bool
-is_program(const char *path)
-{
-	return access(path, X_OK) == 0;
-}
-
 static char *
 in_path(const char *name)
 {
@@ -534,7 +529,7 @@ in_path(const char *name)
 	for (; at != NULL && *at != '\0'; at += n + (at[n] == ':')) {
 		n = strcspn(at, ":");
 		path = xasprintf("%.*s/%s", (int)n, at, name);
-		if (at[0] == '/' && is_program(path))
+		if (at[0] == '/' && os_file_may(path, OS_MAY_RUN))
 			return path;
 		free(path);
 	}
@@ -546,16 +541,14 @@ in_path(const char *name)
 static char *
 own_path(const char *name)
 {
-	const char *slash = strrchr(name, '/');
+	const char *last = os_path_name(name);
 	char *folder, *real, *path;
 
-	if (slash == NULL)
+	if (last == name)
 		return in_path(name);
-	folder = xstrndup(name, (size_t)(slash - name) + 1);
-	real = realpath(folder, NULL);
-	path = real == NULL ?
-	    NULL :
-	    xasprintf("%s/%s", strcmp(real, "/") == 0 ? "" : real, slash + 1);
+	folder = os_path_folder(name);
+	real = os_file_real(folder);
+	path = real == NULL ? NULL : os_path_join(real, last);
 	free(folder);
 	free(real);
 	return path;
@@ -574,7 +567,7 @@ fail(struct wrap *w, const char *path, char *why)
 static bool
 on_windows(const char *path)
 {
-	char *real = realpath(path, NULL);
+	char *real = os_file_real(path);
 	bool is = real != NULL &&
 	    wrap_hosts_windows(real, getenv("WSL_DISTRO_NAME") != NULL);
 
@@ -840,7 +833,7 @@ each_host(struct wrap *w, const char *home, const char *word)
 			continue;
 		any = true;
 		path = xasprintf("%s/%s", home, wrap_hosts[i].path);
-		if (access(path, F_OK) < 0)
+		if (!os_file_may(path, OS_MAY_BE_THERE))
 			;
 		else if (o->wrap_list)
 			list_file(w, wrap_hosts[i].name, path);
@@ -863,7 +856,7 @@ each_operand(struct wrap *w, const char *home)
 
 	for (i = 0; i < o->operands.n; i++) {
 		word = o->operands.list[i];
-		if (access(word, F_OK) < 0 && home != NULL &&
+		if (!os_file_may(word, OS_MAY_BE_THERE) && home != NULL &&
 		    isalnum((unsigned char)word[0]) &&
 		    strpbrk(word, "/.") == NULL && each_host(w, home, word))
 			continue;
@@ -896,12 +889,12 @@ int
 command_wrap(const struct options *o, char **why)
 {
 	struct wrap w = { .options = o };
-	const char *home = getenv("HOME");
+	const char *home = os_place(OS_PLACE_HOME);
 
-	if (home != NULL && home[0] != '/')
+	if (!os_path_absolute(home))
 		home = NULL;
 	w.self = own_path(o->argv[0]);
-	if (w.self == NULL || !is_program(w.self)) {
+	if (w.self == NULL || !os_file_may(w.self, OS_MAY_RUN)) {
 		*why = xstrdup("the path of this program cannot be found; "
 			       "start it by its full path");
 	} else if (o->operands.n > 0) {

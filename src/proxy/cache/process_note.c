@@ -17,6 +17,8 @@
 #include "base/codec.h"
 #include "core/wire/json.h"
 #include "io/file.h"
+#include "os/file.h"
+#include "os/place.h"
 #include "proxy/cache/profile.h"
 
 #define FOLDER ".local/state/mcpsplice/processes"
@@ -67,7 +69,7 @@ process_note_new(const struct process_note_config *c)
 {
 	struct process_note *n;
 
-	if (c->home == NULL || c->home[0] != '/')
+	if (!os_path_absolute(c->home))
 		return NULL;
 	n = xcalloc(1, sizeof *n);
 	n->home = xstrdup(c->home);
@@ -190,7 +192,8 @@ read_one(const char *name, void *arg)
 		rest = buf_span(&text);
 		if (file_line(&rest, &line) &&
 		    json_check(line, 4, NULL, NULL, NULL) == JSON_OK)
-			r->each(line, file_lock(fd) < 0 && errno == EWOULDBLOCK,
+			r->each(line,
+			    os_file_lock(fd) < 0 && errno == EWOULDBLOCK,
 			    r->arg);
 	}
 	buf_free(&text);
@@ -206,6 +209,6 @@ process_notes_each(const char *home, process_note_cb *each, void *arg)
 
 	if (r.dir < 0)
 		return;
-	file_list(r.dir, BOUND_LISTED, read_one, &r);
+	os_folder_list(r.dir, BOUND_LISTED, read_one, &r);
 	file_close(r.dir);
 }

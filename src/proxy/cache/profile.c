@@ -13,6 +13,7 @@
 
 #include "base/bounds.h"
 #include "base/log.h"
+#include "os/file.h"
 #include "io/file.h"
 #include "io/url.h"
 #include "os/random.h"
@@ -67,7 +68,7 @@ own_file_end(struct own_file *f, bool remove)
 		return;
 	if (remove && file_linked(f->fd) &&
 	    (dir = own_file_folder(f, false)) >= 0) {
-		file_remove(dir, f->name);
+		os_file_remove(dir, f->name);
 		file_close(dir);
 	}
 	file_close(f->fd);

@@ -19,6 +19,9 @@
 #include "base/log.h"
 #include "io/file.h"
 #include "io/loop.h"
+#include "os/file.h"
+#include "os/place.h"
+#include "proxy/cache/profile.h"
 
 #define STALE_SESSIONS_FOLDER ".local/state/mcpsplice/sessions"
 #define STALE_SESSIONS_TITLE "mcpsplice session "
@@ -45,7 +48,7 @@ stale_sessions_new(const char *home, const struct profile *profile)
 {
 	struct stale_sessions *o;
 
-	if (home == NULL || home[0] != '/') {
+	if (!os_path_absolute(home)) {
 		log_debug(
 		    "sessions are not recorded for the next start: HOME is "
 		    "not set");
@@ -233,14 +236,14 @@ judge(struct taking *t, int fd, const char *name)
 	if (format_is_newer(fd, STALE_SESSIONS_TITLE, STALE_SESSIONS_FORMAT)) {
 		/* whose session it is cannot be known */
 		if (age > BOUND_WEEK_MS / 1000)
-			file_remove(t->dir, name);
+			os_file_remove(t->dir, name);
 	} else if (!read_record(fd, &text, &r)) {
 		if (age > BOUND_MINUTE_MS / 1000)
-			file_remove(t->dir, name);
+			os_file_remove(t->dir, name);
 	} else if (!is_ours(t->o, &r)) {
 		if (age > BOUND_WEEK_MS / 1000)
-			file_remove(t->dir, name);
-	} else if (file_remove(t->dir, name) == 0) {
+			os_file_remove(t->dir, name);
+	} else if (os_file_remove(t->dir, name) == 0) {
 		t->left--;
 		t->each(r.session, r.version, t->arg);
 	}
@@ -258,7 +261,7 @@ take_one(const char *name, void *arg)
 	fd = file_open(t->dir, name, true);
 	if (fd < 0)
 		return true;
-	if (file_lock(fd) == 0)
+	if (os_file_lock(fd) == 0)
 		judge(t, fd, name);
 	file_close(fd);
 	return t->left > 0;
@@ -275,7 +278,7 @@ stale_sessions_take(struct stale_sessions *o, size_t max,
 	t.dir = own_file_folder(&o->file, false);
 	if (t.dir < 0)
 		return;
-	file_list(t.dir, SIZE_MAX, take_one, &t);
+	os_folder_list(t.dir, SIZE_MAX, take_one, &t);
 	file_close(t.dir);
 }
 
@@ -311,7 +314,7 @@ look_at_one(const char *name, void *arg)
 	if (fd < 0)
 		return true;
 	look->found = read_record(fd, &text, &r) && is_ours(look->o, &r) &&
-	    is_later(look->o, &r, name) && file_lock(fd) < 0 &&
+	    is_later(look->o, &r, name) && os_file_lock(fd) < 0 &&
 	    errno == EWOULDBLOCK;
 	buf_free(&text);
 	file_close(fd);
@@ -328,7 +331,7 @@ stale_sessions_newer_peer(const struct stale_sessions *o)
 	look.dir = own_file_folder(&o->file, false);
 	if (look.dir < 0)
 		return false;
-	file_list(look.dir, SIZE_MAX, look_at_one, &look);
+	os_folder_list(look.dir, SIZE_MAX, look_at_one, &look);
 	file_close(look.dir);
 	return look.found;
 }

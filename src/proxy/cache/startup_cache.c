@@ -29,6 +29,9 @@
 #include "core/wire/json.h"
 #include "io/file.h"
 #include "io/url.h"
+#include "os/file.h"
+#include "os/place.h"
+#include "proxy/cache/profile.h"
 
 #define STARTUP_CACHE_FOLDER ".cache/mcpsplice"
 #define TITLE "{\"mcpsplice\":"
@@ -77,7 +80,7 @@ startup_cache_new(const char *home, const struct profile *profile)
 {
 	struct startup_cache *m;
 
-	if (home == NULL || home[0] != '/') {
+	if (!os_path_absolute(home)) {
 		log_debug("the startup cache is not used: HOME is not set");
 		return NULL;
 	}
@@ -322,7 +325,7 @@ static int
 replace(const struct entry *e, int dir, struct span fresh)
 {
 	if (fresh.n > BOUND_INPUTS_BYTES) {
-		file_remove(dir, e->name);
+		os_file_remove(dir, e->name);
 		errno = EFBIG;
 		return -1;
 	}
@@ -395,7 +398,7 @@ forget_one(const char *name, void *arg)
 	    strspn(name + n + 1, "0123456789abcdef") == PROFILE_HEX &&
 	    name[n + 1 + PROFILE_HEX] == '-' &&
 	    !is_newer(f->dir, name, START_FORMAT))
-		file_remove(f->dir, name);
+		os_file_remove(f->dir, name);
 	return true;
 }
 
@@ -410,7 +413,7 @@ startup_cache_forget(const char *home, const char *host)
 	free(why);
 	if (f.dir < 0)
 		return;
-	file_list(f.dir, SIZE_MAX, forget_one, &f);
+	os_folder_list(f.dir, SIZE_MAX, forget_one, &f);
 	file_close(f.dir);
 }
 
@@ -537,7 +540,7 @@ startup_cache_forget_era(const struct startup_cache *m)
 	if (dir < 0)
 		return;
 	if (!is_newer(dir, m->era, ERA_FORMAT))
-		file_remove(dir, m->era);
+		os_file_remove(dir, m->era);
 	file_close(dir);
 }
 

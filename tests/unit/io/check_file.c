@@ -93,7 +93,7 @@ START_TEST(dir_is_made)
 	home_puts(".x/y/z/f", "1");
 	fd = file_dir(home, ".x/y/z", false, &why);
 	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(file_remove(fd, "f"), 0);
+	ck_assert_int_eq(os_file_remove(fd, "f"), 0);
 	file_close(fd);
 	ck_assert_uint_eq(home_count(".x/y/z"), 0);
 }
@@ -617,7 +617,7 @@ take_lock(void *arg)
 {
 	int fd = file_open(dir, arg, true);
 
-	if (fd < 0 || file_lock(fd) != 0)
+	if (fd < 0 || os_file_lock(fd) != 0)
 		_exit(1);
 }
 
@@ -630,10 +630,10 @@ START_TEST(lock_is_exclusive)
 	home_puts("own/f", "x");
 	pid = home_process(take_lock, name);
 	fd = file_open(dir, "f", true);
-	ck_assert_int_eq(file_lock(fd), -1);
+	ck_assert_int_eq(os_file_lock(fd), -1);
 	ck_assert_int_eq(errno, EWOULDBLOCK);
 	home_kill(pid);
-	ck_assert_int_eq(file_lock(fd), 0);
+	ck_assert_int_eq(os_file_lock(fd), 0);
 	ck_assert(home_is("own/f", "x"));
 	file_close(fd);
 	home_kill(home_process(take_lock, name));
@@ -668,9 +668,9 @@ START_TEST(new_is_locked)
 	pid = home_process(make_locked, name);
 	ck_assert_uint_eq(home_count("own"), 1);
 	fd = file_open(dir, "n", true);
-	ck_assert_int_eq(file_lock(fd), -1);
+	ck_assert_int_eq(os_file_lock(fd), -1);
 	home_kill(pid);
-	ck_assert_int_eq(file_lock(fd), 0);
+	ck_assert_int_eq(os_file_lock(fd), 0);
 	file_close(fd);
 	mask = umask(0);
 	fd = file_new_locked(dir, "n");
@@ -681,7 +681,7 @@ START_TEST(new_is_locked)
 	ck_assert_int_eq(mode_of("own/n"), 0600);
 	ck_assert_int_eq(file_put(fd, span_of("x")), 0);
 	ck_assert(home_is("own/n", "x"));
-	ck_assert_int_eq(file_remove(dir, "n"), 0);
+	ck_assert_int_eq(os_file_remove(dir, "n"), 0);
 	ck_assert(!file_linked(fd));
 	file_close(fd);
 }
@@ -697,7 +697,7 @@ START_TEST(lock_is_not_inherited)
 	nanosleep(&ms, NULL);
 	home_kill(pid);
 	fd = file_open(dir, "n", true);
-	ck_assert_int_eq(file_lock(fd), 0);
+	ck_assert_int_eq(os_file_lock(fd), 0);
 	file_close(fd);
 }
 END_TEST
@@ -722,24 +722,24 @@ START_TEST(list_all)
 {
 	struct seen seen = { 0, 0, 0 };
 
-	ck_assert_int_eq(file_list(dir, 9, see, &seen), 0);
+	ck_assert_int_eq(os_folder_list(dir, 9, see, &seen), 0);
 	ck_assert_uint_eq(seen.n, 0);
 	home_puts("own/a", "");
 	home_puts("own/c", "");
 	home_mkdir("own/b", 0700);
-	ck_assert_int_eq(file_list(dir, 9, see, &seen), 0);
+	ck_assert_int_eq(os_folder_list(dir, 9, see, &seen), 0);
 	ck_assert_uint_eq(seen.n, 3);
 	ck_assert_uint_eq(seen.names, 7);
-	ck_assert_int_eq(file_list(dir, 2, see, &seen), 0);
+	ck_assert_int_eq(os_folder_list(dir, 2, see, &seen), 0);
 	ck_assert_uint_eq(seen.n, 5);
 	seen = (struct seen){ 0, 1, 0 };
-	ck_assert_int_eq(file_list(dir, 9, see, &seen), 0);
+	ck_assert_int_eq(os_folder_list(dir, 9, see, &seen), 0);
 	ck_assert_uint_eq(seen.n, 1);
 	/* the folder can be listed again: its own offset is not used */
 	seen = (struct seen){ 0, 0, 0 };
-	ck_assert_int_eq(file_list(dir, 9, see, &seen), 0);
+	ck_assert_int_eq(os_folder_list(dir, 9, see, &seen), 0);
 	ck_assert_uint_eq(seen.names, 7);
-	ck_assert_int_eq(file_list(-1, 9, see, &seen), -1);
+	ck_assert_int_eq(os_folder_list(-1, 9, see, &seen), -1);
 }
 END_TEST
 
@@ -810,7 +810,7 @@ START_TEST(nothing_stays_open)
 		file_write(dir, "f", span_of("x"), true);
 		read_error("f");
 		read_error("none");
-		file_list(dir, 9, see, &(struct seen){ 0, 1, 0 });
+		os_folder_list(dir, 9, see, &(struct seen){ 0, 1, 0 });
 		file_sweep(dir);
 		refused(home_path("none"), "x", true, ENOENT, "");
 	}

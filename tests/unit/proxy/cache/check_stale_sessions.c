@@ -552,7 +552,7 @@ hold_name(void *path)
 	int dir = file_dir(home, FOLDER, false, &why);
 	int fd = file_open(dir, path, true);
 
-	if (file_lock(fd) != 0)
+	if (os_file_lock(fd) != 0)
 		_exit(1);
 }
 

@@ -1,0 +1,69 @@
+/*
+ * Paths of POSIX, and the places below HOME.
+ */
+#include "config.h"
+
+#include "os/place.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Out of memory. */
+static char *
+sure(char *p)
+{
+	if (p == NULL)
+		abort();
+	return p;
+}
+
+const char *
+os_place(enum os_place what)
+{
+	return what == OS_PLACE_SYSTEM ? SYSCONFDIR "/mcpsplice.conf" :
+					 getenv("HOME");
+}
+
+const char *
+os_place_below(const char *path)
+{
+	return path;
+}
+
+bool
+os_path_absolute(const char *path)
+{
+	return path != NULL && path[0] == '/';
+}
+
+const char *
+os_path_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? path : slash + 1;
+}
+
+char *
+os_path_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (slash == NULL)
+		return sure(strdup("."));
+	return sure(slash == path ? strdup("/") :
+				    strndup(path, (size_t)(slash - path)));
+}
+
+char *
+os_path_join(const char *folder, const char *name)
+{
+	size_t n = strlen(folder), m = strlen(name) + 1;
+	char *path = sure(malloc(n + 1 + m));
+
+	memcpy(path, folder, n);
+	if (n > 0 && folder[n - 1] != '/')
+		path[n++] = '/';
+	memcpy(path + n, name, m);
+	return path;
+}
