@@ -531,7 +531,7 @@ setup_program(const struct options *o)
 	ssize_t n = readlink("/proc/self/exe", path, sizeof path);
 
 	if (n > 0 && (size_t)n < sizeof path &&
-	    access("/proc/self/exe", X_OK) == 0)
+	    os_file_may("/proc/self/exe", OS_MAY_RUN))
 		return xstrdup("/proc/self/exe");
 	return xstrdup(o->argv[0]);
 }

@@ -11,6 +11,7 @@
 #include "io/ancestors.h"
 #include "io/child.h"
 #include "options/table.h"
+#include "os/file.h"
 #include "signin/browser.h"
 
 #ifdef __APPLE__
@@ -360,7 +361,8 @@ wsl_browser(void)
 {
 	static const char program[] = "/usr/bin/wslview";
 
-	return getenv("WSL_DISTRO_NAME") != NULL && access(program, X_OK) == 0 ?
+	return getenv("WSL_DISTRO_NAME") != NULL &&
+		os_file_may(program, OS_MAY_RUN) ?
 	    program :
 	    NULL;
 }

@@ -3,11 +3,11 @@
 
 #include "auth/claims.h"
 
+#include "os/place.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "os/place.h"
 #include <time.h>
 
 #include "base/bounds.h"

@@ -72,9 +72,11 @@ fresh()
 	END
 	echo 'void session_send(struct session *s);' \
 	    >"$dir/src/core/session/parts.h"
-	echo 'x = flock(fd, 1); y = openat(dir, n, 0);' >"$dir/src/io/file.c"
-	echo 'x = rename(a, b); y = open(a, 0);' >"$dir/src/base/append.c"
-	echo 'x = open(a, 0); fclose(f); file_open(a);' \
+	mkdir -p "$dir/src/os/posix"
+	echo 'x = flock(fd, 1); y = openat(dir, n, 0);' \
+	    >"$dir/src/os/posix/file.c"
+	echo '#include <sys/stat.h>' >>"$dir/src/os/posix/file.c"
+	echo 'fclose(f); file_open(a); os_file_open(a);' \
 	    >"$dir/src/options/options.c"
 	echo 'fputs(help, stdout);' >"$dir/src/main.c"
 	echo 'x = getenv("HOME");' >>"$dir/src/options/options.c"
@@ -185,6 +187,13 @@ breach io/ancestors.c '	setenv("X", "", 1);'
 # processes
 breach proxy/proxy.c '#include "tools/wrap.h"'
 breach tools/wrap.c '	rename(a, b);'
+breach io/file.c '	rc = flock(fd, LOCK_EX);'
+breach base/append.c '	rename(a, b);'
+breach base/append.c '#include <fcntl.h>'
+breach io/file.c '#include <sys/stat.h>'
+breach store/import.c '#include <dirent.h>'
+breach options/file.c '	rc = fstat(fd, &st);'
+breach tools/wrap.c '	real = realpath(path, NULL);'
 breach tools/wrap.c '	fd = open(a, O_RDONLY);'
 breach io/loop.c '	pid = fork();'
 breach signin/browser.c '	execvp(argv[0], argv);'

@@ -13,9 +13,9 @@
 
 #include "base/bounds.h"
 #include "base/log.h"
-#include "os/file.h"
 #include "io/file.h"
 #include "io/url.h"
+#include "os/file.h"
 #include "os/random.h"
 
 /* Own files. Invariant: a file with a name of this format is locked before it
