@@ -58,8 +58,9 @@ names_of_man '' >"$dir/man"
 names_of_man other >"$dir/other"
 
 # All rows but the URL, and what a variable alone can set.
-sed -n 's/^	[A-Z_]*("\([^"]*\)".*/\1/p; s/^	{ "\([^"]*\)".*/\1/p' \
-    "$table" | grep -v -e '^url$' -e '^NODE_EXTRA_CA_CERTS$' \
+sed -n '/^const struct option_row option_table/,/^};/ {
+	s/^	[A-Z_]*("\([^"]*\)".*/\1/p; s/^	{ "\([^"]*\)".*/\1/p
+}' "$table" | grep -v -e '^url$' -e '^NODE_EXTRA_CA_CERTS$' \
 	-e '^SSL_CERT_DIR$' >"$dir/table"
 cat "$dir/man" "$dir/other" >"$dir/both"
 same both table 'the manual' 'the table'
