@@ -300,7 +300,9 @@ list_json(struct json_object *list, const struct record *r)
 	redact_path(&b, span_of(r->url), "...");
 	document_set(o, "server", buf_str(&b));
 	document_set(o, "profile", r->profile);
-	document_set(o, "issuer", r->issuer);
+	buf_reset(&b);
+	codec_visible(&b, span_of(r->issuer), SIZE_MAX);
+	document_set(o, "issuer", r->issuer != NULL ? buf_str(&b) : NULL);
 	document_set(o, "client", r->client.id);
 	buf_reset(&b);
 	command_user_text(&b, r);

@@ -204,6 +204,19 @@ class Commands(Patient):
         self.assertIn("answered 404", err)
         self.assertIn("Check the URL", err)
 
+    def test_status_of_an_odd_issuer(self):
+        """Its name is what its document says, and comes to a terminal."""
+        a, m, b = self.trio()
+        self.works(self.start(m, b), m)
+        doc = self.record()
+        doc["issuer"] += "/\u009b2J\u202e"
+        self.put_record(doc)
+        for args in (("status",), ("status", "--json")):
+            status, out, err = self.command(*args)
+            self.assertEqual(status, 0, err)
+            self.assertIn(b"\\xc2", out)
+            self.assertTrue(out.isascii(), out)
+
     def waiting(self, *args):
         """A login in a terminal whose user is not there."""
         a, m, b, _ = self.lazy()
