@@ -525,14 +525,21 @@ named_secret(const char *value, char between, struct span *secret)
 static bool
 client_secret(const char *json)
 {
-	static const char name[] = "client_secret\"";
-	const char *at = json[0] == '@' ? NULL : strstr(json, name);
+	static const char *const names[] = { "client_secret\"",
+		"software_statement\"" };
+	const char *at;
+	size_t i;
 
-	if (at == NULL)
-		return false;
-	at += strlen(name);
-	at += strspn(at, " \t\r\n:");
-	return strncmp(at, "\"${", 3) != 0;
+	for (i = 0; json[0] != '@' && i < 2; i++) {
+		at = strstr(json, names[i]);
+		if (at == NULL)
+			continue;
+		at += strlen(names[i]);
+		at += strspn(at, " \t\r\n:");
+		if (strncmp(at, "\"${", 3) != 0)
+			return true;
+	}
+	return false;
 }
 
 /* Finds user and password in a proxy's URL. */

@@ -1351,16 +1351,18 @@ END_TEST
 
 START_TEST(params_are_shown)
 {
+	static const char *const names[] = { "client_secret",
+		"software_statement" };
+	char *text = xasprintf("--authorize-param|api_key=CANARY|"
+			       "--authorize-param|login_hint=a=b|"
+			       "--static-oauth-client-metadata|"
+			       "{\"%s\":\"CANARY\"}|https://h/",
+	    names[_i]);
 	struct world w;
-	char *text;
 
 	world_init(&w);
-	ck_assert_int_eq(world_load(&w,
-			     "--authorize-param|api_key=CANARY|"
-			     "--authorize-param|login_hint=a=b|"
-			     "--static-oauth-client-metadata|"
-			     "{\"client_secret\":\"CANARY\"}|https://h/"),
-	    0);
+	ck_assert_int_eq(world_load(&w, text), 0);
+	free(text);
 	text = options_show(&w.o);
 	ck_assert_msg(strstr(text, "CANARY") == NULL, "%s", text);
 	ck_assert(world_shows(text, "authorize-param", "api_key=(set)",
@@ -1686,7 +1688,7 @@ main(void)
 	tcase_add_test(t, files_of_another_user);
 	tcase_add_test(t, files_that_are_none);
 	tcase_add_loop_test(t, sections_match, 0, COUNT(match_cases));
-	tcase_add_test(t, params_are_shown);
+	tcase_add_loop_test(t, params_are_shown, 0, 2);
 	tcase_add_test(t, values_are_shown_with_their_origin);
 	tcase_add_test(t, the_command_of_a_failure);
 	tcase_add_test(t, the_copy_of_argv);
