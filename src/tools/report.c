@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "core/wire/redact.h"
 #include "io/child.h"
 #include "io/file.h"
 #include "options/setup.h"
@@ -95,6 +96,7 @@ command_report(const struct options *o, char **why)
 	struct loop *l = setup_loop(why);
 	struct utsname system;
 	struct buf out = { 0 };
+	char *text;
 	int status;
 
 	if (l == NULL)
@@ -109,12 +111,14 @@ command_report(const struct options *o, char **why)
 		add_part(&out, l, o, "check");
 	}
 	add_part(&out, l, o, "status");
-	status = save(buf_span(&out), why) != 0;
+	/* a server may have repeated its token, and a command have one */
+	text = redact_tokens(buf_take(&out));
+	status = save(span_of(text), why) != 0;
 	if (status == 0)
 		printf("%s/" FOLDER "/" NAME
 		       " has the report. Read it before you send it.\n",
 		    os_place(OS_PLACE_DATA));
-	buf_free(&out);
+	string_wipe(&text);
 	loop_free(l);
 	return status;
 }

@@ -84,7 +84,8 @@ class Status(support.Case):
         s = self.mcp()
         rc, out, err = self.once(
             ["report", s.url + "?key=hidden-from-all", "-H",
-             "Authorization: Bearer hidden-from-all"])
+             "Authorization: Bearer hidden-from-all",
+             "--browser", "open --key sk-hidden0123456789"])
         self.assertEqual(rc, 0, err)
         path = os.path.join(self.home, ".local/state/mcpsplice/report.txt")
         self.assertTrue(out.decode().startswith(path + " "), out)
