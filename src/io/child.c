@@ -1,60 +1,35 @@
 /*
- * Starting a program and reading its output. Between fork and exec only
- * functions run that a signal handler may call: everything that allocates or
- * looks something up is done before. A close-on-exec pipe tells on the loop
- * whether the program could be started.
+ * Starting a program and reading its output.
  *
  * Invariants: each process is in the list of processes until it is waited for,
- * and waitpid is called for no other process, so its number cannot be reused
- * and is safe to kill; no callback runs inside a function of child.h; done is
+ * and no other process is waited for, so its number cannot be reused and is
+ * safe to kill; no callback runs inside a function of child.h; done is
  * called from deferred work, when the process is gone and no pipe is open.
  */
 #include "config.h"
 
 #include "io/child.h"
 
-#include <sys/types.h>
-
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "base/bounds.h"
 #include "base/mem.h"
+#include "os/child.h"
 
-extern char **environ;
-
-enum {
-	CHUNK = 16384,
-	/* Descriptor of the pipe that reports a failure, above stdio. */
-	REPORT_FD = 3,
-	/* Used if no call closes all descriptors and there is no sane limit. */
-	MAX_FDS = 65536,
-	NO_EXEC_STATUS = 127
-};
-
-#define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
-#ifndef NSIG
-#define NSIG 65
-#endif
+enum { CHUNK = 16384 };
 
 /* A process to wait for. */
 struct process {
 	struct process *next;
-	pid_t pid;
+	struct os_child *os;
 	struct child *child; /* NULL: the child was freed */
 };
 
-/* The parent's end of a pipe. */
+/* Our end of a pipe that the program writes to. */
 struct end {
-	int fd; /* -1: closed */
+	struct os_input *from; /* NULL: closed */
 	struct loop_fd *watch;
 	size_t got;
 };
@@ -64,7 +39,9 @@ struct child {
 	const struct child_ops *ops;
 	void *arg;
 	struct process *process; /* NULL: not started, or ended */
-	struct end in, out, err, report;
+	struct end out, err, report;
+	struct os_output *in; /* NULL: closed */
+	struct loop_fd *in_watch;
 	struct buf input;
 	size_t written; /* bytes of input */
 	size_t max_output;
@@ -76,15 +53,6 @@ struct child {
 	bool decided; /* end is known before the process ends: it was killed, or
 		       * it did not start */
 	bool over;    /* done is deferred */
-};
-
-/* The data that the child process needs, made before the fork. */
-struct start {
-	char *path;
-	char **argv, **env;
-	int fds[REPORT_FD + 1]; /* for descriptors 0 to 3; all of them are above
-				 * 3 */
-	bool detached;
 };
 
 static struct process *processes;
@@ -105,25 +73,21 @@ over_now(void *arg)
 static void
 look_if_over(struct child *c)
 {
-	if (c->over || c->process != NULL || c->out.fd != -1 ||
-	    c->err.fd != -1 || c->report.fd != -1)
+	if (c->over || c->process != NULL || c->out.from != NULL ||
+	    c->err.from != NULL || c->report.from != NULL)
 		return;
 	c->over = true;
 	loop_timer_set(c->timer, -1);
 	loop_defer(c->l, over_now, c);
 }
 
-/* Notes the end of the process. status is -1 if somebody else waited for it. */
 static void
-process_ended(struct child *c, int status)
+process_ended(struct child *c, int value, bool by_signal)
 {
 	c->process = NULL;
-	if (!c->decided && status != -1 && WIFSIGNALED(status)) {
-		c->end = CHILD_SIGNAL;
-		c->value = WTERMSIG(status);
-	} else if (!c->decided) {
-		c->end = CHILD_EXIT;
-		c->value = status == -1 ? -1 : WEXITSTATUS(status);
+	if (!c->decided) {
+		c->end = by_signal ? CHILD_SIGNAL : CHILD_EXIT;
+		c->value = value;
 	}
 	loop_timer_set(c->timer, BOUND_END_MS);
 	look_if_over(c);
@@ -132,71 +96,41 @@ process_ended(struct child *c, int status)
 /* Signals are not counted, so every process of the list is checked, and no
  * other process is waited for. */
 static void
-wait_for_all(void)
+wait_for_all(void *arg)
 {
 	struct process **at = &processes, *p;
-	int status;
-	pid_t pid;
+	bool by_signal;
+	int value;
 
+	(void)arg;
 	while ((p = *at) != NULL) {
-		pid = waitpid(p->pid, &status, WNOHANG);
-		if (pid == 0 || (pid == -1 && errno == EINTR)) {
+		if (!os_child_ended(p->os, &value, &by_signal)) {
 			at = &p->next;
 			continue;
 		}
 		*at = p->next;
 		if (p->child != NULL)
-			process_ended(p->child, pid == -1 ? -1 : status);
+			process_ended(p->child, value, by_signal);
+		os_child_free(p->os);
 		free(p);
 	}
-}
-
-static void
-on_sigchld(int signo, void *arg)
-{
-	(void)signo;
-	(void)arg;
-	wait_for_all();
-}
-
-/* Installs the handler once for each loop; a new loop is noticed by the missing
- * handler. The host may have left SIGCHLD ignored, which libevent ends, or
- * blocked. */
-static int
-watch_sigchld(struct loop *l)
-{
-	static struct loop *watched;
-	static void (*handler)(int);
-	struct sigaction now;
-	sigset_t set;
-
-	if (watched == l && sigaction(SIGCHLD, NULL, &now) == 0 &&
-	    now.sa_handler == handler)
-		return 0;
-	if (loop_signal(l, SIGCHLD, on_sigchld, NULL) == -1)
-		return -1;
-	watched = l;
-	if (sigaction(SIGCHLD, NULL, &now) == 0)
-		handler = now.sa_handler;
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	return sigprocmask(SIG_UNBLOCK, &set, NULL);
-}
-
-static void
-close_fd(int *fd)
-{
-	if (*fd != -1)
-		close(*fd);
-	*fd = -1;
 }
 
 static void
 close_end(struct end *e)
 {
 	loop_fd_free(e->watch);
-	e->watch = NULL;
-	close_fd(&e->fd);
+	os_input_close(e->from);
+	*e = (struct end){ .got = e->got };
+}
+
+static void
+close_input(struct child *c)
+{
+	loop_fd_free(c->in_watch);
+	os_output_close(c->in);
+	c->in_watch = NULL;
+	c->in = NULL;
 }
 
 static void
@@ -206,7 +140,7 @@ kill_child(struct child *c, enum child_end end, int64_t limit)
 	c->end = end;
 	c->value = (int)limit;
 	if (c->process != NULL)
-		kill(c->process->pid, SIGKILL);
+		os_child_kill(c->process->os);
 }
 
 /* Ends a child whose output is too long; take_output still passes on the bytes
@@ -214,7 +148,7 @@ kill_child(struct child *c, enum child_end end, int64_t limit)
 static void
 too_large(struct child *c)
 {
-	close_end(&c->in);
+	close_input(c);
 	close_end(&c->out);
 	close_end(&c->err);
 	kill_child(c, CHILD_TOO_LARGE, (int64_t)c->max_output);
@@ -230,10 +164,10 @@ take_output(struct child *c, struct end *e,
 	char part[CHUNK];
 	void *arg = c->arg;
 	size_t room;
-	ssize_t n;
+	int64_t n;
 
-	n = read(e->fd, part, sizeof part);
-	if (n == -1 && (errno == EINTR || errno == EAGAIN))
+	n = os_input_read(e->from, part, sizeof part);
+	if (n == -1 && errno == EAGAIN)
 		return;
 	if (n <= 0) {
 		close_end(e);
@@ -242,7 +176,7 @@ take_output(struct child *c, struct end *e,
 	}
 	room = c->max_output - e->got;
 	if ((size_t)n > room) {
-		n = (ssize_t)room;
+		n = (int64_t)room;
 		too_large(c);
 	}
 	e->got += (size_t)n;
@@ -276,16 +210,17 @@ static void
 on_input(int fd, int what, void *arg)
 {
 	struct child *c = arg;
-	ssize_t n;
+	struct os_part left = { c->input.p + c->written,
+		c->input.n - c->written };
+	int64_t n;
 
+	(void)fd;
 	(void)what;
-	n = write(fd, c->input.p + c->written, c->input.n - c->written);
-	if (n == -1 && (errno == EINTR || errno == EAGAIN))
-		return;
+	n = os_output_write(c->in, &left, 1);
 	if (n > 0)
 		c->written += (size_t)n;
-	if (n <= 0 || c->written == c->input.n)
-		close_end(&c->in);
+	if (n < 0 || c->written == c->input.n)
+		close_input(c);
 }
 
 /* Reads the report pipe. EOF without an error means that the program runs. */
@@ -294,13 +229,14 @@ on_report(int fd, int what, void *arg)
 {
 	struct child *c = arg;
 	int error;
-	ssize_t n;
+	int64_t n;
 
+	(void)fd;
 	(void)what;
-	n = read(fd, &error, sizeof error);
-	if (n == -1 && (errno == EINTR || errno == EAGAIN))
+	n = os_input_read(c->report.from, &error, sizeof error);
+	if (n == -1 && errno == EAGAIN)
 		return;
-	if (n == (ssize_t)sizeof error) {
+	if (n == (int64_t)sizeof error) {
 		c->decided = true;
 		c->end = CHILD_NO_START;
 		c->value = error;
@@ -312,9 +248,7 @@ on_report(int fd, int what, void *arg)
 static bool
 has_more(const struct end *e)
 {
-	struct pollfd p = { .fd = e->fd, .events = POLLIN };
-
-	return e->fd != -1 && poll(&p, 1, 0) == 1;
+	return e->from != NULL && os_input_ready(e->from);
 }
 
 /* The time is up, for the program or for the processes that hold its pipes.
@@ -326,7 +260,7 @@ on_time(void *arg)
 	struct child *c = arg;
 
 	if (c->process != NULL)
-		wait_for_all();
+		wait_for_all(NULL);
 	else if (has_more(&c->out) || has_more(&c->err))
 		loop_timer_set(c->timer, 0);
 	else {
@@ -338,148 +272,16 @@ on_time(void *arg)
 		kill_child(c, CHILD_TIMEOUT, c->timeout_ms);
 }
 
-/* Returns a duplicate of fd at 4 or above, so that dup2 to 0..3 cannot
- * overwrite it; closes fd if it was lower. */
-static int
-lift(int fd)
-{
-	int up;
-
-	if (fd > REPORT_FD)
-		return fd;
-	up = fcntl(fd, F_DUPFD_CLOEXEC, REPORT_FD + 1);
-	close(fd);
-	return up;
-}
-
-/* Makes a pipe. Both ends close on exec; the parent's end does not block.
- * Returns 0, or -1. */
-static int
-pipe_new(int *ours, int *theirs, int our_side)
-{
-	int fd[2], flags;
-
-#ifdef HAVE_PIPE2
-	if (pipe2(fd, O_CLOEXEC) == -1)
-		return -1;
-#else
-	if (pipe(fd) == -1)
-		return -1;
-	fcntl(fd[0], F_SETFD, FD_CLOEXEC);
-	fcntl(fd[1], F_SETFD, FD_CLOEXEC);
-#endif
-	*ours = fd[our_side];
-	*theirs = lift(fd[1 - our_side]);
-	flags = fcntl(*ours, F_GETFL);
-	if (*theirs == -1 || flags == -1)
-		return -1;
-	return fcntl(*ours, F_SETFL, flags | O_NONBLOCK);
-}
-
-static int
-end_open(struct child *c, struct end *e, int *theirs, int what,
-    void (*cb)(int fd, int what, void *arg))
-{
-	if (pipe_new(&e->fd, theirs, what == LOOP_READ ? 0 : 1) == -1)
-		return -1;
-	e->watch = loop_fd_new(c->l, e->fd, what, cb, c);
-	return e->watch == NULL ? -1 : 0;
-}
-
-static int
-null_open(int *fd)
-{
-	*fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (*fd != -1)
-		*fd = lift(*fd);
-	return *fd == -1 ? -1 : 0;
-}
-
-static int
-pipes_open(struct child *c, const struct child_config *config, int *fds)
-{
-	if ((c->input.n > 0 ?
-		    end_open(c, &c->in, &fds[0], LOOP_WRITE, on_input) :
-		    null_open(&fds[0])) == -1)
-		return -1;
-	if ((config->output ?
-		    end_open(c, &c->out, &fds[1], LOOP_READ, on_output) :
-		    null_open(&fds[1])) == -1)
-		return -1;
-	if ((config->errors ?
-		    end_open(c, &c->err, &fds[2], LOOP_READ, on_errors) :
-		    null_open(&fds[2])) == -1)
-		return -1;
-	return end_open(c, &c->report, &fds[REPORT_FD], LOOP_READ, on_report);
-}
-
-/* Returns 0, or an errno if path cannot be run. */
-static int
-runnable(const char *path)
-{
-	struct stat st;
-
-	if (stat(path, &st) == -1)
-		return errno;
-	if (!S_ISREG(st.st_mode))
-		return EACCES;
-	return access(path, X_OK) == -1 ? errno : 0;
-}
-
-static const char *
-search_path(void)
-{
-	char **e;
-
-	for (e = environ; e != NULL && *e != NULL; e++)
-		if (strncmp(*e, "PATH=", 5) == 0)
-			return *e + 5;
-	return DEFAULT_PATH;
-}
-
-/* Finds the program in PATH, like execvp. Returns 0, or an errno. Relative
- * folders of PATH are skipped: they depend on where the host started mcpsplice,
- * and anybody may write there. */
-static int
-find_program(const char *name, char **out)
-{
-	const char *at, *end;
-	int error, worst = ENOENT;
-
-	if (name == NULL || *name == '\0')
-		return ENOENT;
-	if (strchr(name, '/') != NULL) {
-		*out = xstrdup(name);
-		return 0;
-	}
-	for (at = search_path(); *at != '\0'; at = end + (*end == ':')) {
-		end = at + strcspn(at, ":");
-		if (*at != '/')
-			continue;
-		*out = xasprintf("%.*s/%s", (int)(end - at), at, name);
-		error = runnable(*out);
-		if (error == 0)
-			return 0;
-		if (error == EACCES)
-			worst = EACCES;
-		free(*out);
-		*out = NULL;
-	}
-	return worst;
-}
-
 static bool
 is_unset(const char *variable, const char *const *unset)
 {
-	size_t n = strcspn(variable, "=");
-
 	for (; unset != NULL && *unset != NULL; unset++)
-		if (strlen(*unset) == n && memcmp(*unset, variable, n) == 0)
+		if (os_child_is_variable(variable, *unset))
 			return true;
 	return false;
 }
 
-/* Adds copies of strings: execve wants them without const, though it does not
+/* Adds copies of strings: a system wants them without const, though it does not
  * change them. */
 static void
 add_copies(struct strings *list, const char *const *from)
@@ -497,127 +299,84 @@ make_environment(const char *const *unset, const char *const *set)
 	char **e;
 
 	strings_add(&list, NULL);
-	for (e = environ; e != NULL && *e != NULL; e++)
+	for (e = os_child_environment(); e != NULL && *e != NULL; e++)
 		if (!is_unset(*e, unset))
 			strings_add(&list, xstrdup(*e));
 	add_copies(&list, set);
 	return list.list;
 }
 
-/* The functions from here to become run in the child process. */
-static void
-close_from(int first)
-{
-	struct rlimit limit;
-	int fd, end = MAX_FDS;
-
-#if defined(HAVE_CLOSE_RANGE)
-	if (close_range((unsigned)first, UINT_MAX, 0) == 0)
-		return;
-#elif defined(HAVE_CLOSEFROM)
-	closefrom(first);
-	return;
-#endif
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
-	    limit.rlim_cur < (rlim_t)end)
-		end = (int)limit.rlim_cur;
-	for (fd = first; fd < end; fd++)
-		close(fd);
-}
-
-static void
-default_signals(void)
-{
-	struct sigaction action;
-	sigset_t none;
-	int signo;
-
-	memset(&action, 0, sizeof action);
-	action.sa_handler = SIG_DFL;
-	sigemptyset(&action.sa_mask);
-	for (signo = 1; signo < NSIG; signo++)
-		sigaction(signo, &action, NULL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-static _Noreturn void
-become(const struct start *s)
-{
-	int i, error;
-
-	if (s->detached)
-		setsid();
-	for (i = 0; i <= REPORT_FD; i++)
-		if (dup2(s->fds[i], i) == -1)
-			_exit(NO_EXEC_STATUS);
-	fcntl(REPORT_FD, F_SETFD, FD_CLOEXEC);
-	close_from(REPORT_FD + 1);
-	default_signals();
-	execve(s->path, s->argv, s->env);
-	error = errno;
-	while (write(REPORT_FD, &error, sizeof error) == -1 && errno == EINTR)
-		;
-	_exit(NO_EXEC_STATUS);
-}
-
-/* Forks with all signals blocked: in the child, a signal would run the parent's
- * handlers, which write to pipes that both processes share. Returns 0, or
- * -1. */
 static int
-fork_child(struct child *c, const struct start *s)
+end_watch(struct child *c, struct end *e, struct os_input *from,
+    void (*cb)(int fd, int what, void *arg))
 {
-	struct process *p = xcalloc(1, sizeof *p);
-	sigset_t all, before;
-	int error;
+	if (from == NULL)
+		return 0;
+	e->from = from;
+	e->watch = loop_fd_new(c->l, os_input_stream(from), LOOP_READ, cb, c);
+	return e->watch == NULL ? -1 : 0;
+}
 
-	p->child = c;
-	p->next = processes;
-	processes = p;
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &before);
-	p->pid = fork();
-	if (p->pid == 0)
-		become(s);
-	error = errno;
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	if (p->pid == -1) {
-		processes = p->next;
-		free(p);
-		errno = error;
-		return -1;
-	}
-	c->process = p;
-	return 0;
+static int
+ends_watch(struct child *c, const struct os_child_ends *ends)
+{
+	int failed = end_watch(c, &c->out, ends->output, on_output) |
+	    end_watch(c, &c->err, ends->errors, on_errors) |
+	    end_watch(c, &c->report, ends->report, on_report);
+
+	c->in = ends->input;
+	if (c->in == NULL)
+		return failed;
+	c->in_watch = loop_fd_new(c->l, os_output_stream(c->in),
+	    os_output_event, on_input, c);
+	return c->in_watch == NULL ? -1 : failed;
+}
+
+static int
+run(struct child *c, const struct os_child_plan *plan)
+{
+	struct os_child_ends ends = { 0 };
+	struct os_child *os = os_child_start(plan, &ends);
+	int error = os == NULL ? errno : 0;
+
+	if (ends_watch(c, &ends) == -1 && error == 0)
+		error = EIO;
+	if (os == NULL)
+		return error;
+	c->process = xcalloc(1, sizeof *c->process);
+	*c->process = (struct process){ processes, os, c };
+	processes = c->process;
+	if (error != 0)
+		kill_child(c, CHILD_NO_START, error);
+	return error;
 }
 
 /* Starts the program. Returns 0, or an errno. */
 static int
 start(struct child *c, const struct child_config *config)
 {
-	struct start s = { .fds = { -1, -1, -1, -1 },
+	struct os_child_plan plan = { .input = c->input.n > 0,
+		.output = config->output,
+		.errors = config->errors,
 		.detached = config->detached };
 	struct strings argv = { 0 };
-	int i, error;
+	char *path = NULL, **env;
+	int error = os_child_find(config->path != NULL ? config->path :
+							 config->argv[0],
+	    &path);
 
-	errno = 0;
-	error = find_program(config->path != NULL ? config->path :
-						    config->argv[0],
-	    &s.path);
-	if (error == 0) {
-		add_copies(&argv, config->argv);
-		s.argv = argv.list;
-		s.env = make_environment(config->unset, config->set);
-		if (watch_sigchld(c->l) == -1 ||
-		    pipes_open(c, config, s.fds) == -1 ||
-		    fork_child(c, &s) == -1)
-			error = errno != 0 ? errno : EIO;
-	}
-	for (i = 0; i <= REPORT_FD; i++)
-		close_fd(&s.fds[i]);
-	free(s.path);
-	string_list_free(s.argv);
-	string_list_free(s.env);
+	if (error != 0)
+		return error;
+	add_copies(&argv, config->argv);
+	env = make_environment(config->unset, config->set);
+	plan.path = path;
+	plan.argv = argv.list;
+	plan.environment = env;
+	error = loop_children(c->l, wait_for_all, NULL) == -1 ? EIO :
+								run(c, &plan);
+	free(path);
+	string_list_free(argv.list);
+	string_list_free(env);
 	return error;
 }
 
@@ -631,7 +390,6 @@ child_new(struct loop *l, const struct child_config *config,
 	c->l = l;
 	c->ops = ops;
 	c->arg = arg;
-	c->in.fd = c->out.fd = c->err.fd = c->report.fd = -1;
 	c->max_output = config->max_output;
 	c->timeout_ms = config->timeout_ms;
 	buf_init(&c->input, 0);
@@ -641,7 +399,7 @@ child_new(struct loop *l, const struct child_config *config,
 	if (error == 0 && config->timeout_ms > 0)
 		loop_timer_set(c->timer, config->timeout_ms);
 	if (error != 0) {
-		close_end(&c->in);
+		close_input(c);
 		close_end(&c->out);
 		close_end(&c->err);
 		close_end(&c->report);
@@ -658,11 +416,11 @@ child_free(struct child *c, bool kill_it)
 	if (c == NULL)
 		return;
 	if (c->process != NULL && kill_it)
-		kill(c->process->pid, SIGKILL);
+		os_child_kill(c->process->os);
 	if (c->process != NULL)
 		c->process->child = NULL;
 	loop_undefer(c->l, over_now, c);
-	close_end(&c->in);
+	close_input(c);
 	close_end(&c->out);
 	close_end(&c->err);
 	close_end(&c->report);

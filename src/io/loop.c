@@ -12,53 +12,22 @@
 
 #include "io/loop.h"
 
-#include <sys/time.h>
-#include <sys/types.h>
-#ifdef HAVE_SYS_SYSCALL_H
-#include <sys/syscall.h>
-#endif
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
-#if !defined(SYS_pidfd_open) && defined(HAVE_KQUEUE)
-#include <sys/event.h>
-#endif
+#include <string.h>
 
 #include <event2/event.h>
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "os/child.h"
+#include "os/clock.h"
+#include "os/process.h"
 
 /* If deferred work keeps deferring more, descriptors are served after this many
  * rounds. */
 #define DEFER_ROUNDS 64
 /* The longest time of a timer: ten years. */
 #define TIMER_MAX_MS (INT64_C(315360000) * 1000)
-/* CLOCK_ALWAYS goes on while the machine sleeps, CLOCK_AWAKE does not. The
- * machine slept if they moved apart by SLEEP_LEAST_MS. On macOS and some BSDs
- * the monotonic clock goes on. On systems where only the wall clock goes on, it
- * may be set: a small step by NTP, or a step back, is not a sleep. */
-#if defined(CLOCK_UPTIME_RAW)
-#define CLOCK_ALWAYS CLOCK_MONOTONIC
-#define CLOCK_AWAKE CLOCK_UPTIME_RAW
-#define SLEEP_LEAST_MS 2000
-#elif defined(CLOCK_UPTIME)
-#define CLOCK_ALWAYS CLOCK_REALTIME
-#define CLOCK_AWAKE CLOCK_UPTIME
-#define SLEEP_LEAST_MS 10000
-#elif defined(CLOCK_BOOTTIME)
-#define CLOCK_ALWAYS CLOCK_BOOTTIME
-#define CLOCK_AWAKE CLOCK_MONOTONIC
-#define SLEEP_LEAST_MS 2000
-#else
-#define CLOCK_ALWAYS CLOCK_REALTIME
-#define CLOCK_AWAKE CLOCK_MONOTONIC
-#define SLEEP_LEAST_MS 10000
-#endif
-
 struct task {
 	loop_cb *cb; /* NULL: removed by loop_undefer */
 	void *arg;
@@ -76,7 +45,11 @@ struct loop {
 	struct task *tasks; /* a ring, cap is a power of two */
 	size_t head, n, cap;
 	struct signal_watch *signals;
-	int parent_fd;
+	bool has_children; /* children_cb is called for their ends */
+	struct loop_fd *children_watch;
+	loop_cb *children_cb;
+	void *children_arg;
+	int parent;
 	struct loop_fd *parent_watch;
 	loop_cb *parent_cb;
 	void *parent_arg;
@@ -140,7 +113,6 @@ base_new(void)
 struct loop *
 loop_new(void)
 {
-	struct sigaction ignore;
 	struct event_base *base;
 	struct loop *l;
 
@@ -150,13 +122,11 @@ loop_new(void)
 	base = base_new();
 	if (base == NULL)
 		return NULL;
-	memset(&ignore, 0, sizeof ignore);
-	ignore.sa_handler = SIG_IGN;
-	sigaction(SIGPIPE, &ignore, NULL);
+	os_process_ignore_pipes();
 
 	l = xcalloc(1, sizeof *l);
 	l->base = base;
-	l->parent_fd = -1;
+	l->parent = -1;
 	return l;
 }
 
@@ -165,9 +135,8 @@ parent_unwatch(struct loop *l)
 {
 	loop_fd_free(l->parent_watch);
 	l->parent_watch = NULL;
-	if (l->parent_fd != -1)
-		close(l->parent_fd);
-	l->parent_fd = -1;
+	os_parent_close(l->parent);
+	l->parent = -1;
 }
 
 void
@@ -182,6 +151,7 @@ loop_free(struct loop *l)
 		event_free(s->ev);
 		free(s);
 	}
+	loop_fd_free(l->children_watch);
 	parent_unwatch(l);
 	event_base_free(l->base);
 	free(l->tasks);
@@ -209,12 +179,9 @@ run_deferred(struct loop *l)
 }
 
 static int64_t
-clock_ms(clockid_t id)
+clock_ms(enum os_clock which)
 {
-	struct timespec ts = { 0 };
-
-	clock_gettime(id, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	return os_clock_us(which) / 1000;
 }
 
 int64_t
@@ -222,7 +189,7 @@ loop_now(struct loop *l)
 {
 	if (l->now_known)
 		return l->now;
-	l->now = clock_ms(CLOCK_MONOTONIC);
+	l->now = clock_ms(OS_CLOCK_STEADY);
 	/* Outside of a turn nothing would refresh the cached time. */
 	l->now_known = l->running;
 	return l->now;
@@ -230,9 +197,9 @@ loop_now(struct loop *l)
 
 /* One of the two clocks is the loop's own, which is read in any case. */
 static int64_t
-clock_of_turn(struct loop *l, clockid_t id)
+clock_of_turn(struct loop *l, enum os_clock which)
 {
-	return id == CLOCK_MONOTONIC ? loop_now(l) : clock_ms(id);
+	return os_clock_is_steady(which) ? loop_now(l) : clock_ms(which);
 }
 
 /* Returns how far the clocks are apart. Time that passes between the two
@@ -240,9 +207,9 @@ clock_of_turn(struct loop *l, clockid_t id)
 static int64_t
 clocks_apart(struct loop *l)
 {
-	int64_t awake = clock_of_turn(l, CLOCK_AWAKE);
+	int64_t awake = clock_of_turn(l, OS_CLOCK_AWAKE);
 
-	return clock_of_turn(l, CLOCK_ALWAYS) - awake;
+	return clock_of_turn(l, OS_CLOCK_ALWAYS) - awake;
 }
 
 /* Reads in the other order: time between the readings makes the difference
@@ -250,9 +217,9 @@ clocks_apart(struct loop *l)
 static int64_t
 clocks_apart_at_least(void)
 {
-	int64_t always = clock_ms(CLOCK_ALWAYS);
+	int64_t always = clock_ms(OS_CLOCK_ALWAYS);
 
-	return always - clock_ms(CLOCK_AWAKE);
+	return always - clock_ms(OS_CLOCK_AWAKE);
 }
 
 /* Compares the clocks, once in a turn. Returns false if the machine slept: then
@@ -268,11 +235,11 @@ turn_begins(struct loop *l)
 	apart = clocks_apart(l);
 	if (apart < l->apart)
 		l->apart = apart;
-	if (apart - l->apart < SLEEP_LEAST_MS)
+	if (apart - l->apart < os_clock_sleep_ms)
 		return true;
 	/* Or was the process just not scheduled between the readings? */
 	slept = clocks_apart_at_least() - l->apart;
-	if (slept < SLEEP_LEAST_MS)
+	if (slept < os_clock_sleep_ms)
 		return true;
 	l->apart = apart;
 	l->slept = slept;
@@ -385,8 +352,8 @@ timer_add(struct loop_timer *t, int64_t ms)
 {
 	struct timeval tv;
 
-	tv.tv_sec = (time_t)(ms / 1000);
-	tv.tv_usec = (suseconds_t)(ms % 1000 * 1000);
+	tv.tv_sec = (long)(ms / 1000);
+	tv.tv_usec = (int)(ms % 1000 * 1000);
 	event_add(t->ev, &tv);
 }
 
@@ -488,6 +455,41 @@ loop_signal(struct loop *l, int signo, void (*cb)(int signo, void *arg),
 }
 
 static void
+loop_on_child(int from, int what, void *arg)
+{
+	struct loop *l = arg;
+
+	(void)from;
+	(void)what;
+	l->children_cb(l->children_arg);
+}
+
+static void
+loop_on_child_signal(int signo, void *arg)
+{
+	loop_on_child(signo, 0, arg);
+}
+
+int
+loop_children(struct loop *l, loop_cb *cb, void *arg)
+{
+	int stream, signo;
+
+	if (l->has_children)
+		return 0;
+	l->children_cb = cb;
+	l->children_arg = arg;
+	signo = os_child_news(&stream);
+	if (signo > 0)
+		l->has_children = loop_signal(l, signo, loop_on_child_signal,
+				      l) == 0;
+	else if (signo == 0)
+		l->has_children = (l->children_watch = loop_fd_new(l, stream,
+				       LOOP_READ, loop_on_child, l)) != NULL;
+	return l->has_children ? 0 : -1;
+}
+
+static void
 loop_on_fd(evutil_socket_t fd, short what, void *arg)
 {
 	struct loop_fd *f = arg;
@@ -539,31 +541,6 @@ loop_fd_free(struct loop_fd *f)
 	free(f);
 }
 
-/* A descriptor that becomes readable when the process ends, or -1. */
-static int
-process_fd(pid_t pid)
-{
-#if defined(SYS_pidfd_open)
-	return (int)syscall(SYS_pidfd_open, pid, 0);
-#elif defined(HAVE_KQUEUE)
-	struct kevent change;
-	int fd;
-
-	fd = kqueue();
-	if (fd == -1)
-		return -1;
-	EV_SET(&change, (uintptr_t)pid, EVFILT_PROC, EV_ADD, NOTE_EXIT, 0, 0);
-	if (kevent(fd, &change, 1, NULL, 0, NULL) == -1) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-#else
-	(void)pid;
-	return -1;
-#endif
-}
-
 static void
 loop_on_parent(int fd, int what, void *arg)
 {
@@ -575,28 +552,24 @@ loop_on_parent(int fd, int what, void *arg)
 	l->parent_cb(l->parent_arg);
 }
 
-/* A parent of 0 is outside of our process namespace. If the parent ends before
- * process_fd, its number may name another process, or none. So getppid is asked
- * again afterwards: only an unchanged parent is the one being watched. */
 int
 loop_watch_parent(struct loop *l, loop_cb *cb, void *arg)
 {
-	pid_t parent = getppid();
+	int ended;
 
-	if (parent <= 1 || l->parent_watch != NULL)
+	if (l->parent_watch != NULL)
 		return -1;
 	l->parent_cb = cb;
 	l->parent_arg = arg;
-	l->parent_fd = process_fd(parent);
-	if (getppid() != parent) {
-		parent_unwatch(l);
+	ended = os_parent_open(&l->parent);
+	if (ended == 1)
 		loop_defer(l, cb, arg);
-		return 0;
+	if (ended != 0) {
+		l->parent = -1;
+		return ended == 1 ? 0 : -1;
 	}
-	if (l->parent_fd == -1)
-		return -1;
-	l->parent_watch = loop_fd_new(l, l->parent_fd, LOOP_READ,
-	    loop_on_parent, l);
+	l->parent_watch = loop_fd_new(l, l->parent, LOOP_READ, loop_on_parent,
+	    l);
 	if (l->parent_watch == NULL) {
 		parent_unwatch(l);
 		return -1;

@@ -47,10 +47,14 @@ void loop_timer_free(struct loop_timer *t);
 int loop_signal(struct loop *l, int signo, void (*cb)(int signo, void *arg),
     void *arg);
 
+/* Calls cb when some child process may have ended; the first caller is the only
+ * one. Returns 0, or -1. */
+int loop_children(struct loop *l, loop_cb *cb, void *arg);
+
 /* Watches a pipe, a socket or a terminal, level-triggered, until loop_fd_free.
  * Returns NULL if the backend refuses it at once. epoll may refuse regular
  * files and /dev/null only when it waits, so do not watch those. */
-enum { LOOP_READ = 1, LOOP_WRITE = 2 };
+enum { LOOP_READ = 1, LOOP_WRITE = 2 }; /* as in os/stream.h */
 struct loop_fd *loop_fd_new(struct loop *l, int fd, int what,
     void (*cb)(int fd, int what, void *arg), void *arg);
 void loop_fd_free(struct loop_fd *f);

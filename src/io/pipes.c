@@ -1,8 +1,5 @@
 /*
- * stdin and stdout. The host decides what they are, and may share them with
- * others, so their flags are left alone: stdin is read once per readiness,
- * which cannot block; stdout is written through a description of our own, or
- * with a flag per call, if the system has that.
+ * stdin is read once per readiness. What is for stdout waits in a queue.
  *
  * Invariants: no callback runs inside a function of pipes.h, all come from the
  * loop or from deferred work; the queue holds a reference to each frame that is
@@ -13,26 +10,14 @@
 #include "io/pipes.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/types.h>
-#include <sys/uio.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
-
-#ifndef MSG_NOSIGNAL
-#define MSG_NOSIGNAL 0 /* the loop ignores SIGPIPE */
-#endif
+#include "os/stream.h"
 
 #define IN_CHUNK 65536
-#define OUT_FRAMES 64 /* per system call; every system takes this many */
 /* After this many bytes the other descriptors are served. */
 #define OUT_TURN 1048576
 /* The memory of a frame in the queue without its text: the struct, two slots of
@@ -41,37 +26,22 @@
 	(sizeof(struct frame) + 2 * sizeof(struct frame *) + MEM_OVERHEAD)
 /* An emptied queue keeps this many slots. */
 #define RING_KEPT 4096
-/* A write of this size does not block if poll reports that a pipe or terminal
- * is writable. */
-#define OUT_CAREFUL_BYTES _POSIX_PIPE_BUF
 /* How often a descriptor is polled that the event backend refuses to watch. */
 #define RETRY_MS 20
-
-enum out_way {
-	OUT_DIRECT, /* regular files, /dev/null: a write may block, briefly */
-	OUT_SEND,   /* sockets: non-blocking by a flag of each call */
-	OUT_OWN,    /* non-blocking, in a description of our own */
-	OUT_FLAG,   /* O_NONBLOCK is set, and taken back at the end */
-	OUT_CAREFUL /* blocking: each write is small enough after a poll */
-};
 
 struct pipes {
 	struct loop *l;
 	struct pipes_ops ops;
 	void *arg;
 
-	int in;
-	bool in_by_turns; /* in_timer polls it, because the backend cannot watch
-			   * it */
+	struct os_input *in;
 	bool paused;
 	bool ended;
-	struct loop_fd *in_watch;
+	struct loop_fd *in_watch; /* NULL: in_timer looks, because the backend
+				   * cannot watch it */
 	struct loop_timer *in_timer;
 
-	int out;
-	enum out_way way;
-	int flags;     /* of out before O_NONBLOCK was set, for OUT_FLAG */
-	bool for_user; /* stdout is a file or a terminal */
+	struct os_output *out;
 	bool broken;
 	bool above;   /* high was called, low was not yet */
 	bool put_off; /* pipes_on_turn_end is deferred */
@@ -95,15 +65,6 @@ struct pipes {
 	char chunk[IN_CHUNK];
 };
 
-/* Returns the state of one descriptor as poll reports it now. */
-static int
-poll_now(int fd, short events)
-{
-	struct pollfd pfd = { .fd = fd, .events = events };
-
-	return poll(&pfd, 1, 0) == 1 ? pfd.revents : 0;
-}
-
 /*
  * stdin
  */
@@ -116,20 +77,16 @@ in_unwatch(struct pipes *p)
 	loop_timer_set(p->in_timer, -1);
 }
 
-/* Reads once: one read after readiness does not block, even on a blocking
- * descriptor. */
 static void
 in_read(struct pipes *p)
 {
-	ssize_t got;
+	int64_t got = os_input_read(p->in, p->chunk, sizeof p->chunk);
 
-	got = read(p->in, p->chunk, sizeof p->chunk);
 	if (got > 0) {
 		p->ops.chunk(p->chunk, (size_t)got, p->arg);
 		return;
 	}
-	if (got == -1 &&
-	    (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK))
+	if (got == -1 && errno == EAGAIN)
 		return;
 	if (got == -1)
 		log_warn("cannot read stdin: %s", strerror(errno));
@@ -151,8 +108,7 @@ pipes_on_in_turn(void *arg)
 {
 	struct pipes *p = arg;
 
-	/* For a closed descriptor, read has to report the error. */
-	if (p->in >= 0 && poll_now(p->in, POLLIN) == 0) {
+	if (!os_input_ready(p->in)) {
 		loop_timer_set(p->in_timer, RETRY_MS);
 		return;
 	}
@@ -161,28 +117,13 @@ pipes_on_in_turn(void *arg)
 	in_read(p);
 }
 
-/* Can the event backend watch this descriptor? Some backends refuse regular
- * files and /dev/null at once, some only when they wait, and kqueue does not
- * report the end of a file. All of these are always ready. */
-static bool
-in_watchable(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 &&
-	    (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || isatty(fd));
-}
-
 static void
 in_start(struct pipes *p)
 {
-	if (!p->in_by_turns)
-		p->in_watch = loop_fd_new(p->l, p->in, LOOP_READ, pipes_on_in,
-		    p);
-	if (p->in_watch == NULL) {
-		p->in_by_turns = true;
+	p->in_watch = loop_fd_new(p->l, os_input_stream(p->in), LOOP_READ,
+	    pipes_on_in, p);
+	if (p->in_watch == NULL)
 		loop_timer_set(p->in_timer, 0);
-	}
 }
 
 void
@@ -268,19 +209,17 @@ queue_drop(struct pipes *p)
 /* Collects the next bytes of the queue, at most limit. A frame and its LF lie
  * side by side. */
 static size_t
-queue_gather(const struct pipes *p, struct iovec *v, size_t limit)
+queue_gather(const struct pipes *p, struct os_part *v, size_t limit)
 {
 	const struct frame *f;
 	size_t i, skip = p->written, part;
 
-	for (i = 0; i < p->n && i < OUT_FRAMES && limit > 0; i++) {
+	for (i = 0; i < p->n && i < OS_PARTS_MAX && limit > 0; i++) {
 		f = p->ring[(p->head + i) & (p->cap - 1)];
 		part = f->text.n + 1 - skip;
 		if (part > limit)
 			part = limit;
-		/* iov_base lacks const only because readv uses it too. */
-		v[i].iov_base = (void *)(uintptr_t)(f->text.p + skip);
-		v[i].iov_len = part;
+		v[i] = (struct os_part){ f->text.p + skip, part };
 		limit -= part;
 		skip = 0;
 	}
@@ -291,45 +230,24 @@ queue_gather(const struct pipes *p, struct iovec *v, size_t limit)
  * stdout
  */
 
-static ssize_t
-out_write_some(const struct pipes *p, size_t limit)
-{
-	struct iovec v[OUT_FRAMES];
-	struct msghdr m;
-	unsigned short n; /* msg_iovlen is an int, or a size_t with glibc */
-
-	if (p->way == OUT_CAREFUL && limit > OUT_CAREFUL_BYTES)
-		limit = OUT_CAREFUL_BYTES;
-	n = (unsigned short)queue_gather(p, v, limit);
-	if (p->way != OUT_SEND)
-		return writev(p->out, v, n);
-	memset(&m, 0, sizeof m);
-	m.msg_iov = v;
-	m.msg_iovlen = n;
-	return sendmsg(p->out, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
 /* Writes until the queue is empty, stdout takes no more, or this turn's share
- * is used up. OUT_DIRECT has no share, because nothing can watch it. Returns -1
- * with errno if stdout is broken. */
+ * is used up. What nothing can watch has no share. Returns -1 with errno if
+ * stdout is broken. */
 static int
 out_write(struct pipes *p)
 {
+	struct os_part v[OS_PARTS_MAX];
 	size_t share = OUT_TURN;
-	ssize_t n;
+	int64_t n;
 
 	while (p->n > 0 && share > 0) {
-		if (p->way == OUT_CAREFUL && poll_now(p->out, POLLOUT) == 0)
-			break;
-		n = out_write_some(p, share);
-		if (n == -1 && errno == EINTR)
-			continue;
-		if (n == -1 && errno != EAGAIN && errno != EWOULDBLOCK)
+		n = os_output_write(p->out, v, queue_gather(p, v, share));
+		if (n == -1)
 			return -1;
-		if (n <= 0)
+		if (n == 0)
 			break;
 		queue_written(p, (size_t)n);
-		if (p->way != OUT_DIRECT)
+		if (os_output_stream(p->out) != -1)
 			share -= (size_t)n;
 	}
 	return 0;
@@ -423,9 +341,8 @@ out_wait(struct pipes *p)
 	if (p->waiting)
 		return;
 	p->waiting = true;
-	if (p->way != OUT_DIRECT)
-		p->out_watch = loop_fd_new(p->l, p->out, LOOP_WRITE,
-		    pipes_on_out, p);
+	p->out_watch = loop_fd_new(p->l, os_output_stream(p->out),
+	    os_output_event, pipes_on_out, p);
 	if (p->out_watch == NULL)
 		loop_timer_set(p->out_timer, RETRY_MS);
 }
@@ -508,121 +425,20 @@ pipes_flush(struct pipes *p, int64_t ms, loop_cb *done, void *arg)
 		loop_timer_set(p->flush_timer, p->flush_ms);
 }
 
-/*
- * Which way to write
- */
-
-/* Opens the file of fd again, non-blocking. Returns -1 unless that gives the
- * same file in a new description: some systems only duplicate the
- * descriptor. */
-static int
-out_reopen(int fd, const char *path)
-{
-	struct stat was, is;
-	int own, flags;
-
-	own = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (own == -1)
-		return -1;
-	flags = fcntl(own, F_GETFL);
-	if (flags != -1 && (flags & O_NONBLOCK) && fstat(fd, &was) == 0 &&
-	    fstat(own, &is) == 0 && was.st_dev == is.st_dev &&
-	    was.st_ino == is.st_ino && was.st_rdev == is.st_rdev)
-		return own;
-	close(own);
-	return -1;
-}
-
-static bool
-is_same(const struct stat *st, int fd)
-{
-	struct stat other;
-
-	return fstat(fd, &other) == 0 && st->st_dev == other.st_dev &&
-	    st->st_ino == other.st_ino;
-}
-
-/* The last resort for a pipe: O_NONBLOCK, which all holders of the pipe share.
- * It is not used if stderr is the same pipe, because other writers to stderr
- * would lose lines. */
-static void
-out_set_flag(struct pipes *p, const struct stat *st)
-{
-	p->way = OUT_CAREFUL;
-	if (is_same(st, STDERR_FILENO))
-		return;
-	p->flags = fcntl(p->out, F_GETFL);
-	if (p->flags == -1 ||
-	    fcntl(p->out, F_SETFL, p->flags | O_NONBLOCK) == -1)
-		return;
-	p->way = OUT_FLAG;
-}
-
-/* Decides how to write to fd. */
-static void
-out_open(struct pipes *p, int fd)
-{
-	struct stat st;
-	char path[256];
-	int own = -1;
-	bool tty;
-
-	p->out = fd;
-	p->way = OUT_DIRECT;
-	if (fstat(fd, &st) == -1)
-		return;
-	tty = isatty(fd);
-	p->for_user = tty || S_ISREG(st.st_mode);
-	if (S_ISSOCK(st.st_mode))
-		p->way = OUT_SEND;
-	if (!tty && !S_ISFIFO(st.st_mode))
-		return;
-
-	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	if (!tty || ttyname_r(fd, path, sizeof path) == 0)
-		own = out_reopen(fd, path);
-	if (own != -1) {
-		p->out = own;
-		p->way = OUT_OWN;
-	} else if (tty) {
-		p->way = OUT_CAREFUL;
-	} else {
-		out_set_flag(p, &st);
-	}
-}
-
-/* The end of the reader is reported as if there were something to read. Any
- * other event here is not for us: bytes that nobody reads, half of a socket
- * that is shut down, or an error of the system. The watch is removed then, so
- * that it cannot spin. */
+/* An event of another kind removes the watch, so that it cannot spin. */
 static void
 pipes_on_gone(int fd, int what, void *arg)
 {
 	struct pipes *p = arg;
 
+	(void)fd;
 	(void)what;
-	if (poll_now(fd, POLLOUT) & (POLLERR | POLLHUP | POLLNVAL)) {
+	if (os_output_has_no_reader(p->out)) {
 		out_break(p, EPIPE);
 		return;
 	}
 	loop_fd_free(p->gone_watch);
 	p->gone_watch = NULL;
-}
-
-/* Watches a pipe that is open for writing alone, and a socket: what Node gives
- * to its children. What stdin is, too, has bytes that belong to stdin. */
-static void
-out_watch_gone(struct pipes *p)
-{
-	struct stat st;
-
-	if (fstat(p->out, &st) == -1 || is_same(&st, p->in))
-		return;
-	if (S_ISSOCK(st.st_mode) ||
-	    (S_ISFIFO(st.st_mode) &&
-		(fcntl(p->out, F_GETFL) & O_ACCMODE) == O_WRONLY))
-		p->gone_watch = loop_fd_new(p->l, p->out, LOOP_READ,
-		    pipes_on_gone, p);
 }
 
 struct pipes *
@@ -637,13 +453,13 @@ pipes_new(struct loop *l, int in, int out, size_t high, size_t low,
 	p->arg = arg;
 	p->high = high;
 	p->low = low;
-	p->in = in;
-	p->in_by_turns = !in_watchable(in);
+	p->in = os_input_open(in);
+	p->out = os_output_open(out, in);
 	p->in_timer = loop_timer_new(l, pipes_on_in_turn, p);
 	p->out_timer = loop_timer_new(l, pipes_on_out_retry, p);
 	p->flush_timer = loop_timer_new(l, pipes_on_flush_timer, p);
-	out_open(p, out);
-	out_watch_gone(p);
+	p->gone_watch = loop_fd_new(l, os_output_end_stream(p->out), LOOP_READ,
+	    pipes_on_gone, p);
 	in_start(p);
 	return p;
 }
@@ -651,7 +467,7 @@ pipes_new(struct loop *l, int in, int out, size_t high, size_t low,
 bool
 pipes_out_is_for_user(const struct pipes *p)
 {
-	return p->for_user;
+	return os_output_is_for_user(p->out);
 }
 
 void
@@ -669,9 +485,7 @@ pipes_free(struct pipes *p)
 	loop_timer_free(p->flush_timer);
 	queue_drop(p);
 	free(p->ring);
-	if (p->way == OUT_FLAG)
-		fcntl(p->out, F_SETFL, p->flags);
-	if (p->way == OUT_OWN)
-		close(p->out);
+	os_input_close(p->in);
+	os_output_close(p->out);
 	free(p);
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "os/child.h"
 #include "os/random.h"
 #include "unit/unit.h"
 
@@ -240,6 +241,26 @@ loop_signal(struct loop *l, int signo, void (*cb)(int signo, void *arg),
 	handlers[signo].arg = arg;
 	signal(signo, on_signal);
 	return 0;
+}
+
+static loop_cb *on_children;
+
+static void
+on_child(int signo, void *arg)
+{
+	(void)signo;
+	on_children(arg);
+}
+
+int
+loop_children(struct loop *l, loop_cb *cb, void *arg)
+{
+	int stream, signo = os_child_news(&stream);
+
+	if (handlers[signo].cb != NULL)
+		return 0;
+	on_children = cb;
+	return loop_signal(l, signo, on_child, arg);
 }
 
 void
