@@ -21,12 +21,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/append.h"
 #include "base/bounds.h"
 #include "base/codec.h"
 #include "os/file.h"
+#include "os/process.h"
 
 #define PREFIX_BYTES 160 /* of a record, for time, pid, level and punctuation */
 #define TEXT_BYTES (BOUND_LINE_BYTES - PREFIX_BYTES)
@@ -78,7 +78,7 @@ format_json(struct buf *out, enum log_level level, const char *when,
 		buf_addf(out,
 		    "{\"time\":\"%s\",\"pid\":%ld,\"level\":\"%s\","
 		    "\"message\":",
-		    when, (long)getpid(), level_names[level]);
+		    when, os_process_id(), level_names[level]);
 		codec_json_string(out, text);
 		buf_addc(out, '}');
 		if (out->n < BOUND_LINE_BYTES)
@@ -98,7 +98,7 @@ format_text(struct buf *out, enum log_level level, const char *when,
 		buf_addf(out, "%s ", when);
 	buf_adds(out, "mcpsplice");
 	if (when != NULL)
-		buf_addf(out, "[%ld]", (long)getpid());
+		buf_addf(out, "[%ld]", os_process_id());
 	buf_addf(out, ": %s", level_words[level]);
 	buf_addspan(out, text);
 }

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
-#include <unistd.h>
 
 #define FIRST_BYTES 256
 
@@ -106,7 +105,7 @@ out_of_memory(void)
 	static const char text[] = "mcpsplice: out of memory\n";
 
 	fputs(text, stderr);
-	_exit(1);
+	_Exit(1);
 }
 
 static void *

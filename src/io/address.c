@@ -10,13 +10,11 @@
 
 #include "io/address.h"
 
-#include <sys/types.h>
-
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+
+#include "os/network.h"
 
 #define V4_BYTES 4
 #define V6_BYTES 16
@@ -124,61 +122,62 @@ class6(const unsigned char *a)
 	return ADDRESS_FORBIDDEN;
 }
 
+static enum address_class
+class_of(const struct os_address *a)
+{
+	if (a->n == V4_BYTES)
+		return class4(a->bytes);
+	return a->n == V6_BYTES ? class6(a->bytes) : ADDRESS_FORBIDDEN;
+}
+
 enum address_class
 address_class(const struct sockaddr *sa)
 {
-	struct sockaddr_in v4;
-	struct sockaddr_in6 v6;
+	struct os_address a = os_address_of(sa);
 
-	switch (sa->sa_family) {
-	case AF_INET:
-		memcpy(&v4, sa, sizeof v4);
-		return class4((const void *)&v4.sin_addr);
-	case AF_INET6:
-		memcpy(&v6, sa, sizeof v6);
-		return class6((const void *)&v6.sin6_addr);
-	case AF_UNIX:
+	if (os_address_is_unix(sa))
 		return ADDRESS_LOOPBACK;
-	default:
-		return ADDRESS_FORBIDDEN;
-	}
+	return class_of(&a);
 }
 
 /* Is text an IPv4 address for a resolver, the local one or that of an HTTP
  * proxy? Resolvers also take 127.1, 0x7f000001, 2130706433 and "127.0.0.1.". */
-static bool
-is_literal4(char *text, struct in_addr *out)
+static struct os_address
+literal4(char *text)
 {
 	size_t n = strlen(text);
 
 	if (n > 1 && text[n - 1] == '.')
 		text[n - 1] = '\0';
-	/* inet_aton accepts any text after a blank. */
+	/* It would accept any text after a blank. */
 	if (text[strspn(text, "0123456789abcdefABCDEFxX.")] != '\0')
-		return false;
-	return inet_aton(text, out) != 0;
+		return (struct os_address){ .n = 0 };
+	return os_address_read_loosely(text);
 }
 
-/* The zone does not matter for the class, and inet_pton does not know it. */
-static bool
-is_literal6(char *text, struct in6_addr *out)
+/* The zone does not matter for the class, and os_address_read does not know
+ * it. */
+static struct os_address
+literal6(char *text)
 {
 	char *zone = strchr(text, '%');
+	struct os_address a = { .n = 0 };
 
-	if (zone != NULL) {
-		if (zone[1] == '\0')
-			return false;
+	if (zone != NULL && zone[1] == '\0')
+		return a;
+	if (zone != NULL)
 		*zone = '\0';
-	}
-	return inet_pton(AF_INET6, text, out) == 1;
+	a = os_address_read(text);
+	if (a.n != V6_BYTES)
+		a.n = 0;
+	return a;
 }
 
 int
 address_literal(const char *text, enum address_class *out)
 {
 	char copy[LITERAL_MAX];
-	struct in_addr v4;
-	struct in6_addr v6;
+	struct os_address a;
 	size_t n = strlen(text);
 	bool brackets = n >= 2 && text[0] == '[' && text[n - 1] == ']';
 
@@ -190,14 +189,11 @@ address_literal(const char *text, enum address_class *out)
 		return -1;
 	memcpy(copy, text, n);
 	copy[n] = '\0';
-	if (is_literal6(copy, &v6)) {
-		*out = class6((const void *)&v6);
-		return 0;
-	}
-	if (!brackets && strpbrk(text, ":%") == NULL &&
-	    is_literal4(copy, &v4)) {
-		*out = class4((const void *)&v4);
-		return 0;
-	}
-	return -1;
+	a = literal6(copy);
+	if (a.n == 0 && !brackets && strpbrk(text, ":%") == NULL)
+		a = literal4(copy);
+	if (a.n == 0)
+		return -1;
+	*out = class_of(&a);
+	return 0;
 }

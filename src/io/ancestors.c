@@ -7,13 +7,13 @@
 
 #include "io/ancestors.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/bounds.h"
 #include "base/mem.h"
 #include "io/file.h"
+#include "os/file.h"
+#include "os/process.h"
 
 enum { ANCESTORS_MAX = 64 };
 
@@ -22,12 +22,12 @@ static bool
 read_file(struct buf *out, const char *proc, long pid, const char *name)
 {
 	char *path = xasprintf("%s/%ld/%s", proc, pid, name);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = os_file_open(OS_HERE, path, OS_READ);
 	bool ok = fd != -1 && file_get_all(fd, out) == 0;
 
 	free(path);
 	if (fd != -1)
-		close(fd);
+		os_file_close(fd);
 	return ok;
 }
 
@@ -36,7 +36,7 @@ read_file(struct buf *out, const char *proc, long pid, const char *name)
 static bool
 is_ours(const char *status)
 {
-	long us = (long)getuid();
+	long us = os_process_user();
 	char *line = xasprintf("\nUid:\t%ld\t%ld\t%ld\t%ld\n", us, us, us, us);
 	bool is = strstr(status, line) != NULL;
 
@@ -89,11 +89,11 @@ take(struct strings *found, struct buf *environment, const char *const *names)
 }
 
 char **
-ancestors_variables(const char *proc, pid_t parent, const char *const *names)
+ancestors_variables(const char *proc, long parent, const char *const *names)
 {
 	struct strings found = { 0 };
 	struct buf status, environment;
-	long pid = (long)parent;
+	long pid = parent;
 	int left;
 
 	buf_init(&status, BOUND_FILE_BYTES);
@@ -113,12 +113,12 @@ ancestors_variables(const char *proc, pid_t parent, const char *const *names)
 }
 
 char *
-ancestors_program(const char *proc, pid_t process)
+ancestors_program(const char *proc, long process)
 {
 	struct buf name;
 
 	buf_init(&name, BOUND_NAME_BYTES);
-	if (!read_file(&name, proc, (long)process, "comm") || name.n < 2) {
+	if (!read_file(&name, proc, process, "comm") || name.n < 2) {
 		buf_free(&name);
 		return NULL;
 	}

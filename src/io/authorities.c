@@ -3,35 +3,36 @@
 
 #include "io/http_state.h"
 
-#ifdef HAVE_MEMFD_CREATE
-#include <sys/mman.h>
-#endif
-
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "io/file.h"
+#include "os/file.h"
+#include "os/memory_file.h"
+#include "os/terminal.h"
+
+static bool
+is_hash(const char *name, void *arg)
+{
+	bool *found = arg;
+
+	*found = strspn(name, "0123456789abcdef") == 8 &&
+	    strcmp(name + 8, ".0") == 0;
+	return !*found;
+}
 
 /* Does the folder hold links named by hash ("4042bcee.0")? */
 static bool
 is_hashed(const char *path)
 {
-	struct dirent *e;
-	bool found;
-	DIR *d;
+	int dir = os_folder_open(path, OS_READ);
+	bool found = false;
 
-	d = opendir(path);
-	if (d == NULL)
+	if (dir == -1)
 		return false;
-	found = false;
-	while (!found && (e = readdir(d)) != NULL)
-		found = strspn(e->d_name, "0123456789abcdef") == 8 &&
-		    strcmp(e->d_name + 8, ".0") == 0;
-	closedir(d);
+	os_folder_list(dir, SIZE_MAX, is_hash, &found);
+	os_file_close(dir);
 	return found;
 }
 
@@ -81,7 +82,7 @@ knows_none(const curl_version_info_data *v)
 static bool
 is_readable(const char *path)
 {
-	return access(path, R_OK) == 0;
+	return os_file_may(path, OS_MAY_READ);
 }
 
 const char *
@@ -118,12 +119,12 @@ find_system(const curl_version_info_data *v, const char *own,
 static int
 read_file(struct buf *b, const char *path)
 {
-	int r, fd = open(path, O_RDONLY | O_CLOEXEC);
+	int r, fd = os_file_open(OS_HERE, path, OS_READ);
 
 	if (fd < 0)
 		return -1;
 	r = file_get_all(fd, b);
-	close(fd);
+	os_file_close(fd);
 	return r == 0 ? buf_addc(b, '\n') : -1;
 }
 
@@ -133,26 +134,13 @@ read_file(struct buf *b, const char *path)
 static void
 make_file(struct authorities *a)
 {
-#ifdef HAVE_MEMFD_CREATE
-	size_t done = 0;
-	ssize_t n;
-
 	if (a->fd >= 0)
-		close(a->fd);
-	a->fd = memfd_create("authorities", MFD_CLOEXEC);
+		os_file_close(a->fd);
+	a->fd = os_memory_file(a->both.p, a->both.n, a->path, sizeof a->path);
 	if (a->fd < 0)
-		return;
-	while (done < a->both.n &&
-	    (n = write(a->fd, a->both.p + done, a->both.n - done)) > 0)
-		done += (size_t)n;
-	snprintf(a->path, sizeof a->path, "/proc/self/fd/%d", a->fd);
-	if (done < a->both.n || access(a->path, R_OK) != 0)
 		return;
 	a->file = a->path;
 	buf_free(&a->both);
-#else
-	(void)a;
-#endif
 }
 
 /* Makes one of both, if there are two. */
@@ -195,8 +183,8 @@ authorities_renewed(struct authorities *a)
 void
 authorities_free(struct authorities *a)
 {
-	if (a->fd > STDERR_FILENO) /* it is 0 if nothing was chosen */
-		close(a->fd);
+	if (a->fd > OS_STDERR) /* it is 0 if nothing was chosen */
+		os_file_close(a->fd);
 	buf_free(&a->both);
 }
 

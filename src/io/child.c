@@ -17,6 +17,7 @@
 #include "base/bounds.h"
 #include "base/mem.h"
 #include "os/child.h"
+#include "os/error.h"
 
 enum { CHUNK = 16384 };
 
@@ -44,6 +45,7 @@ struct child {
 	struct loop_fd *in_watch;
 	struct buf input;
 	size_t written; /* bytes of input */
+	bool stays;     /* more of it may come */
 	size_t max_output;
 	int64_t timeout_ms;
 	/* config.timeout_ms, then BOUND_END_MS */
@@ -204,23 +206,68 @@ on_errors(int fd, int what, void *arg)
 	take_output(c, &c->err, c->ops->errors);
 }
 
-/* Writes input. A write error only ends the input, because a program need not
- * read it. */
+static void write_input(struct child *c);
+
 static void
 on_input(int fd, int what, void *arg)
 {
-	struct child *c = arg;
-	struct os_part left = { c->input.p + c->written,
-		c->input.n - c->written };
-	int64_t n;
-
 	(void)fd;
 	(void)what;
-	n = os_output_write(c->in, &left, 1);
-	if (n > 0)
-		c->written += (size_t)n;
-	if (n < 0 || c->written == c->input.n)
+	write_input(arg);
+}
+
+static void
+watch_input(struct child *c)
+{
+	if (c->in_watch == NULL)
+		c->in_watch = loop_fd_new(c->l, os_output_stream(c->in),
+		    os_output_event, on_input, c);
+	if (c->in_watch == NULL)
 		close_input(c);
+}
+
+/* A write error only ends the input, because a program need not read it. */
+static void
+write_input(struct child *c)
+{
+	struct os_part left = { NULL, c->input.n - c->written };
+	int64_t n = 0;
+
+	if (c->in == NULL)
+		return;
+	while (left.n > 0) {
+		left.p = c->input.p + c->written;
+		n = os_output_write(c->in, &left, 1);
+		if (n <= 0)
+			break;
+		c->written += (size_t)n;
+		left.n -= (size_t)n;
+	}
+	if (n < 0 || (left.n == 0 && !c->stays)) {
+		close_input(c);
+	} else if (left.n > 0) {
+		watch_input(c);
+	} else {
+		loop_fd_free(c->in_watch);
+		c->in_watch = NULL;
+		buf_wipe(&c->input);
+		buf_init(&c->input, 0);
+		c->written = 0;
+	}
+}
+
+void
+child_write(struct child *c, struct span bytes)
+{
+	buf_addspan(&c->input, bytes);
+	write_input(c);
+}
+
+void
+child_end_input(struct child *c)
+{
+	c->stays = false;
+	write_input(c);
 }
 
 /* Reads the report pipe. EOF without an error means that the program runs. */
@@ -325,11 +372,8 @@ ends_watch(struct child *c, const struct os_child_ends *ends)
 	    end_watch(c, &c->report, ends->report, on_report);
 
 	c->in = ends->input;
-	if (c->in == NULL)
-		return failed;
-	c->in_watch = loop_fd_new(c->l, os_output_stream(c->in),
-	    os_output_event, on_input, c);
-	return c->in_watch == NULL ? -1 : failed;
+	write_input(c);
+	return failed;
 }
 
 static int
@@ -355,9 +399,10 @@ run(struct child *c, const struct os_child_plan *plan)
 static int
 start(struct child *c, const struct child_config *config)
 {
-	struct os_child_plan plan = { .input = c->input.n > 0,
+	struct os_child_plan plan = { .input = config->stays || c->input.n > 0,
 		.output = config->output,
 		.errors = config->errors,
+		.our_errors = config->our_errors,
 		.detached = config->detached };
 	struct strings argv = { 0 };
 	char *path = NULL, **env;
@@ -392,6 +437,7 @@ child_new(struct loop *l, const struct child_config *config,
 	c->arg = arg;
 	c->max_output = config->max_output;
 	c->timeout_ms = config->timeout_ms;
+	c->stays = config->stays;
 	buf_init(&c->input, 0);
 	buf_addspan(&c->input, config->input);
 	c->timer = loop_timer_new(l, on_time, c);
@@ -444,7 +490,7 @@ child_fate(enum child_end end, int value)
 	case CHILD_NO_START:
 		break;
 	}
-	return xasprintf("cannot be started: %s", strerror(value));
+	return xasprintf("cannot be started: %s", os_error_text(value));
 }
 
 /* --- command lines --- */

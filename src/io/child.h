@@ -20,8 +20,10 @@ struct child_config {
 				   * NULL: none */
 	const char *const *set;   /* "NAME=VALUE" to add; NULL: none */
 	struct span input;        /* bytes for its stdin, then EOF; copied */
+	bool stays;               /* stdin stays open until child_end_input */
 	bool output, errors;      /* read stdout, stderr; else they are
 				   * /dev/null */
+	bool our_errors;          /* its stderr is ours */
 	/* Runs it in a session of its own: it has no terminal and gets no
 	 * signal that is meant for mcpsplice. Only child_free with kill ends it
 	 * early. */
@@ -54,6 +56,10 @@ struct child_ops {
  * until done or child_free. */
 struct child *child_new(struct loop *l, const struct child_config *config,
     const struct child_ops *ops, void *arg);
+/* Writes more to a stdin that stays open; the bytes are copied. */
+void child_write(struct child *c, struct span bytes);
+/* Closes such a stdin once all is written. */
+void child_end_input(struct child *c);
 /* Frees the object; no callback follows. kill: the program gets SIGKILL, else
  * it lives on with its pipes closed. In both cases it is waited for as long as
  * this process lives. */

@@ -13,23 +13,16 @@
 
 #include "io/connections.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/types.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/queue.h"
 #include "io/address.h"
 #include "io/route.h"
+#include "os/network.h"
 
 enum {
 	LEARNED = 4, /* servers that are remembered */
@@ -43,9 +36,9 @@ enum {
 struct connection {
 	struct connections *all;
 	struct connection *next, *prev;
-	int fd;                      /* -1: libcurl has closed it */
-	bool *reached;               /* NULL: nobody asks any more */
-	char peer[INET6_ADDRSTRLEN]; /* empty until the first request */
+	int fd;                     /* -1: libcurl has closed it */
+	bool *reached;              /* NULL: nobody asks any more */
+	char peer[OS_ADDRESS_TEXT]; /* empty until the first request */
 	int peer_port, local_port;
 	bool loopback;
 	unsigned users;  /* transfers */
@@ -60,7 +53,7 @@ struct connection {
 
 /* When a server closed an idle connection. */
 struct learned {
-	char peer[INET6_ADDRSTRLEN];
+	char peer[OS_ADDRESS_TEXT];
 	int port;
 	int64_t ms;
 };
@@ -113,28 +106,22 @@ enum {
 	HEARD_MOST_MS = HEARD_MS + 2 * SPARE_MS /* however long a round trip */
 };
 
-/* Some systems have the structure and do not fill it: then the peer seems to be
- * heard at this moment, which an idle one is not. */
+/* A system that does not fill it says that the peer is heard at this moment,
+ * which an idle one is not. */
 static void
 ask_system(int fd, struct alive_facts *f)
 {
-	f->told = false;
-#if defined __linux__ && defined HAVE_STRUCT_TCP_INFO_TCPI_LAST_ACK_RECV
-	struct tcp_info t;
-	socklen_t n = sizeof t;
+	struct os_socket_facts known;
 
-	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &t, &n) != 0 ||
-	    n < offsetof(struct tcp_info, tcpi_rtt) + sizeof t.tcpi_rtt)
+	f->told = os_socket_facts(fd, &known);
+	if (!f->told)
 		return;
-	f->told = t.tcpi_last_ack_recv > 0;
-	f->established = t.tcpi_state == TCP_ESTABLISHED;
-	f->unacked = t.tcpi_unacked > 0 || t.tcpi_retransmits > 0;
-	f->heard_ms = t.tcpi_last_ack_recv;
-	f->rtt_ms = t.tcpi_rtt / 1000;
+	f->told = known.heard_ms > 0;
+	f->established = known.established;
+	f->unacked = known.unacked;
+	f->heard_ms = known.heard_ms;
+	f->rtt_ms = known.rtt_ms;
 	f->same_way = route_is_same(fd);
-#else
-	(void)fd;
-#endif
 }
 
 /* Is the server about to close the connection? After the time that was learned
@@ -220,24 +207,21 @@ spoke(struct connections *all, int fd)
 {
 	struct connection *c = find_fd(all, fd);
 	int64_t idle_ms;
-	char byte;
 
 	if (c == NULL || c->users > 0 || c->two)
 		return;
 	c->ends = true;
 	idle_ms = loop_now(all->l) - c->since;
-	if (idle_ms >= HTTP_ALIVE_SURE_MS &&
-	    recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0)
+	if (idle_ms >= HTTP_ALIVE_SURE_MS && os_socket_has_end(fd))
 		learn(c, idle_ms);
 }
 
 static bool
 is_connected(int fd)
 {
-	struct sockaddr_storage a;
-	socklen_t n = sizeof a;
+	struct os_address peer;
 
-	return getpeername(fd, (struct sockaddr *)&a, &n) == 0;
+	return os_socket_peer(fd, &peer);
 }
 
 /* libcurl is about to close this socket. */
@@ -279,29 +263,15 @@ connections_disown(struct connections *all, const bool *reached)
 			c->reached = NULL;
 }
 
-static int
-port_of(const struct sockaddr_storage *a)
-{
-	const struct sockaddr_in *v4 = (const void *)a;
-	const struct sockaddr_in6 *v6 = (const void *)a;
-
-	return ntohs(a->ss_family == AF_INET6 ? v6->sin6_port : v4->sin_port);
-}
-
 /* Is this a socket that no request has used yet, with these ends? */
 static bool
 is_new_with(const struct connection *c, int peer_port, int local_port)
 {
-	struct sockaddr_storage a;
-	socklen_t n = sizeof a;
+	struct os_address own, peer;
 
-	if (c->peer[0] != '\0' ||
-	    getsockname(c->fd, (struct sockaddr *)&a, &n) != 0 ||
-	    port_of(&a) != local_port)
-		return false;
-	n = sizeof a;
-	return getpeername(c->fd, (struct sockaddr *)&a, &n) == 0 &&
-	    port_of(&a) == peer_port;
+	return c->peer[0] == '\0' && os_socket_own(c->fd, &own) &&
+	    own.port == (unsigned)local_port && os_socket_peer(c->fd, &peer) &&
+	    peer.port == (unsigned)peer_port;
 }
 
 static bool
@@ -337,25 +307,6 @@ find_ends(struct connections *all, const char *peer, int peer_port,
 		return c;
 	}
 	return NULL;
-}
-
-/* Has the server closed it? TLS says goodbye in bytes before that, so it is not
- * enough to look for the end behind them. */
-static bool
-is_closed(int fd)
-{
-#ifdef POLLRDHUP
-	struct pollfd p = { .fd = fd, .events = POLLRDHUP };
-
-	return poll(&p, 1, 0) > 0;
-#else
-	char byte;
-	ssize_t n = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-
-	return n == 0 ||
-	    (n == -1 && errno != EAGAIN && errno != EWOULDBLOCK &&
-		errno != EINTR);
-#endif
 }
 
 void
@@ -400,7 +351,7 @@ may_carry(struct connection *c, int64_t max_idle_ms, bool proof)
 		return false;
 	if (is_doubtful(c) ||
 	    (c->all->looks && c->users == 0 && c->fd != -1 &&
-		is_closed(c->fd))) {
+		os_socket_is_closed(c->fd))) {
 		c->ends = true;
 		return false;
 	}
@@ -586,16 +537,6 @@ watch_free(struct connections *c, int fd)
 	c->watches[fd] = NULL;
 }
 
-/* The loop collects what is ready before it calls anybody, and libcurl may read
- * an answer while it works for another descriptor or for its timer. */
-static bool
-is_ready(int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	return poll(&p, 1, 0) > 0;
-}
-
 static void
 on_ready(int fd, int what, void *arg)
 {
@@ -603,7 +544,10 @@ on_ready(int fd, int what, void *arg)
 	int bits;
 
 	if (w->idle) {
-		if (!is_ready(fd))
+		/* The loop collects what is ready before it calls anybody, and
+		 * libcurl may read an answer while it works for another
+		 * descriptor or for its timer. */
+		if (!os_socket_is_ready(fd))
 			return;
 		loop_fd_free(w->fd);
 		w->fd = NULL;

@@ -6,10 +6,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/queue.h"
 #include "io/url.h"
+#include "os/file.h"
 
 /* --- the proxy --- */
 
@@ -140,7 +140,7 @@ set_transport(struct transfer *x)
 	SET(x, CURLOPT_TCP_KEEPINTVL, (long)HTTP_KEEPALIVE_INTERVAL_S);
 	SET(x, CURLOPT_MAXAGE_CONN, (long)HTTP_IDLE_S);
 	SET(x, CURLOPT_MAXLIFETIME_CONN, (long)HTTP_LIFETIME_S);
-	/* a libcurl without such sockets refuses the option */
+	/* a libcurl without these sockets does not know the option */
 	if (c->unix_socket != NULL)
 		SET(x, CURLOPT_UNIX_SOCKET_PATH, c->unix_socket);
 	if (c->ipv4_only)
@@ -350,8 +350,9 @@ set_netrc(struct transfer *x)
 
 	if (file != NULL)
 		SET(x, CURLOPT_NETRC,
-		    (long)(access(file, F_OK) == 0 ? CURL_NETRC_REQUIRED :
-						     CURL_NETRC_OPTIONAL));
+		    (long)(os_file_may(file, OS_MAY_BE_THERE) ?
+			    CURL_NETRC_REQUIRED :
+			    CURL_NETRC_OPTIONAL));
 }
 
 static void

@@ -8,21 +8,18 @@
 #include "io/http_state.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
-#include <sys/types.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/bounds.h"
 #include "io/ancestors.h"
 #include "io/url.h"
+#include "os/error.h"
+#include "os/network.h"
+#include "os/process.h"
 
 /* --- the callbacks --- */
 
@@ -264,20 +261,9 @@ http_on_body(char *p, size_t size, size_t n, void *arg)
 static int
 http_on_socket_made(void *arg, curl_socket_t fd, curlsocktype purpose)
 {
-	int n;
-
 	(void)arg;
 	(void)purpose;
-	fcntl(fd, F_SETFD, FD_CLOEXEC);
-#ifdef TCP_KEEPCNT
-	n = HTTP_KEEPALIVE_COUNT;
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &n, sizeof n);
-#endif
-#ifdef TCP_USER_TIMEOUT
-	n = BOUND_RETRY_MS;
-	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &n, sizeof n);
-#endif
-	(void)n;
+	os_socket_tune((int)fd, HTTP_KEEPALIVE_COUNT, BOUND_RETRY_MS);
 	return CURL_SOCKOPT_OK;
 }
 
@@ -288,8 +274,8 @@ http_on_socket_wanted(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
 	struct transfer *x = arg;
 	const struct http_config *c = &x->h->config;
-	bool is_tcp = a->family == AF_INET || a->family == AF_INET6;
-	curl_socket_t fd;
+	bool is_tcp = os_address_of(&a->addr).n > 0;
+	int fd;
 
 	(void)purpose;
 	if (x->asks && !c->allow(&a->addr, c->allow_arg)) {
@@ -298,13 +284,13 @@ http_on_socket_wanted(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 	}
 	x->let = true;
 	http_way_tried(x, &a->addr, a->addrlen);
-	fd = socket(a->family, a->socktype, a->protocol);
+	fd = os_socket_new(a->family, a->socktype, a->protocol);
 	if (fd != -1) {
 		connections_opened(x->h->connections, fd,
 		    is_tcp ? &x->reached : NULL);
 		x->opened = x->opened || is_tcp;
 	}
-	return fd;
+	return (curl_socket_t)fd;
 }
 
 static int
@@ -312,9 +298,9 @@ http_on_socket_over(void *arg, curl_socket_t fd)
 {
 	struct http *h = arg;
 
-	http_way_closed(h, fd);
-	connections_closed(h->connections, fd);
-	return close(fd);
+	http_way_closed(h, (int)fd);
+	connections_closed(h->connections, (int)fd);
+	return os_socket_close((int)fd);
 }
 
 void
@@ -543,8 +529,9 @@ missing_variables(const struct http_failure *f)
 	    c->proxy == NULL && c->proxies[f->https].url == NULL &&
 	    c->unix_socket == NULL && !f->loopback)
 		names = http_proxy_variables[f->https];
-	return names == NULL ? NULL :
-			       ancestors_variables("/proc", getppid(), names);
+	return names == NULL ?
+	    NULL :
+	    ancestors_variables("/proc", os_parent_id(), names);
 }
 
 /* Appends the reason in words for users, and what to do. */
@@ -571,7 +558,7 @@ explain(struct transfer *x, CURLcode rc, enum http_end end, long proxy_status,
 	curl_easy_getinfo(x->easy, CURLINFO_NUM_CONNECTS, &made);
 	f.fresh = made > 0;
 	curl_easy_getinfo(x->easy, CURLINFO_CERTINFO, &chain);
-	f.os_error = (int)number;
+	f.os_error = os_error_of_socket(number);
 	if (url_parse(&u, x->url) == URL_OK) {
 		f.https = strcmp(u.scheme, "https") == 0;
 		f.loopback = url_is_loopback(&u);
@@ -620,6 +607,7 @@ is_conn_refused(struct transfer *x)
 	long code = 0;
 
 	curl_easy_getinfo(x->easy, CURLINFO_OS_ERRNO, &code);
+	code = os_error_of_socket(code);
 	return code == ECONNREFUSED || code == ENOENT;
 }
 

@@ -4,11 +4,10 @@
 
 #include "io/http_state.h"
 
-#include <sys/socket.h>
-
-#include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "os/network.h"
 
 /* libcurl has no question for the version of TLS that is the same with each TLS
  * library, but it says it in words: "SSL connection using TLSv1.3 / ...". */
@@ -52,11 +51,10 @@ http_way_set(struct transfer *x)
 void
 http_way_tried(struct transfer *x, const struct sockaddr *sa, unsigned sa_bytes)
 {
-	char text[NI_MAXHOST];
+	char text[256];
 
-	if (x->notes == NULL || sa->sa_family == AF_UNIX ||
-	    getnameinfo(sa, sa_bytes, text, sizeof text, NULL, 0,
-		NI_NUMERICHOST) != 0)
+	if (x->notes == NULL || os_address_is_unix(sa) ||
+	    os_address_text(text, sizeof text, sa, sa_bytes) != 0)
 		return;
 	buf_adds(&x->notes->tried, x->notes->tried.n > 0 ? ", " : "");
 	buf_adds(&x->notes->tried, text);
@@ -66,11 +64,10 @@ http_way_tried(struct transfer *x, const struct sockaddr *sa, unsigned sa_bytes)
 void
 http_way_closed(struct http *h, int fd)
 {
-	struct sockaddr_storage peer;
-	socklen_t n = sizeof peer;
+	struct os_address peer;
 
 	if ((h->config.watched || h->config.only_looks) &&
-	    getpeername(fd, (struct sockaddr *)&peer, &n) == 0)
+	    os_socket_peer(fd, &peer))
 		h->connected = true;
 }
 

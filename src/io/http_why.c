@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/codec.h"
+#include "os/error.h"
 
 enum { NAMES_SHOWN_MAX = 200, TEXT_SHOWN_MAX = 300 };
 
@@ -484,7 +485,7 @@ add_hole(struct buf *out, struct span hole, const void *arg)
 		buf_addf(out, "%lld s",
 		    (long long)(c->connect_timeout_ms + 999) / 1000);
 	else if (span_is(hole, "errno") && f->os_error != 0)
-		buf_addf(out, " (%s)", strerror(f->os_error));
+		buf_addf(out, " (%s)", os_error_text(f->os_error));
 	else if (span_is(hole, "text"))
 		add_text(out, f->text);
 	else if (span_is(hole, "ticket"))

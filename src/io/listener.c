@@ -16,23 +16,14 @@
 
 #include "io/listener.h"
 
-#include <sys/types.h>
-
-#include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <netinet/in.h>
+#include <stdint.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/bounds.h"
 #include "base/mem.h"
 #include "base/queue.h"
-
-#ifndef MSG_NOSIGNAL
-#define MSG_NOSIGNAL 0 /* the loop ignores SIGPIPE */
-#endif
+#include "os/network.h"
 
 enum {
 	CHUNK = 4096,
@@ -154,14 +145,13 @@ static void
 conn_free(struct conn *c)
 {
 	struct listener *s = c->listener;
-	struct linger reset = { .l_onoff = !c->replied, .l_linger = 0 };
 
 	QUEUE_REMOVE(s, c);
 	s->n--;
-	setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+	os_socket_reset(c->fd, !c->replied);
 	loop_fd_free(c->watch);
 	loop_timer_free(c->timer);
-	close(c->fd);
+	os_socket_close(c->fd);
 	buf_wipe(&c->request);
 	buf_wipe(&c->reply);
 	free(c);
@@ -207,14 +197,8 @@ watch_conn(struct conn *c, int what)
 static void
 spare_port(struct conn *c)
 {
-#ifdef __linux__
-	struct linger reset = { .l_onoff = 1, .l_linger = 0 };
-
-	if (c->reply.n <= SHORT_BYTES)
-		setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
-#else
-	(void)c;
-#endif
+	if (os_reset_keeps_bytes && c->reply.n <= SHORT_BYTES)
+		os_socket_reset(c->fd, true);
 }
 
 /* Writes as much as the socket takes. After the last byte the peer has to
@@ -222,13 +206,11 @@ spare_port(struct conn *c)
 static void
 write_reply(struct conn *c)
 {
-	ssize_t n;
+	int64_t n;
 
 	while (c->written < c->reply.n) {
-		n = send(c->fd, c->reply.p + c->written,
-		    c->reply.n - c->written, MSG_NOSIGNAL);
-		if (n == -1 && errno == EINTR)
-			continue;
+		n = os_socket_write(c->fd, c->reply.p + c->written,
+		    c->reply.n - c->written);
 		if (n == -1 && errno == EAGAIN) {
 			if (!c->waiting) {
 				c->waiting = true;
@@ -276,10 +258,10 @@ static void
 read_request(struct conn *c)
 {
 	char part[CHUNK];
-	ssize_t n;
+	int64_t n;
 
-	n = recv(c->fd, part, sizeof part, 0);
-	if (n == -1 && (errno == EINTR || errno == EAGAIN))
+	n = os_socket_read(c->fd, part, sizeof part);
+	if (n == -1 && errno == EAGAIN)
 		return;
 	if (n <= 0) {
 		conn_free(c);
@@ -307,17 +289,6 @@ on_conn(int fd, int what, void *arg)
 		read_request(c);
 }
 
-/* Makes fd non-blocking and close-on-exec. Returns 0, or -1. */
-static int
-set_flags(int fd)
-{
-	int flags = fcntl(fd, F_GETFL);
-
-	if (flags == -1 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) == -1)
-		return -1;
-	return fcntl(fd, F_SETFD, FD_CLOEXEC);
-}
-
 static void
 conn_new(struct listener *s, int fd)
 {
@@ -332,20 +303,7 @@ conn_new(struct listener *s, int fd)
 	loop_timer_set(c->timer, s->config.conn_ms);
 	QUEUE_ADD_FIRST(s, c);
 	s->n++;
-	if (set_flags(fd) == -1)
-		conn_free(c);
-	else
-		watch_conn(c, LOOP_READ);
-}
-
-static int
-accept_one(int fd)
-{
-#ifdef HAVE_ACCEPT4
-	return accept4(fd, NULL, NULL, SOCK_CLOEXEC);
-#else
-	return accept(fd, NULL, NULL);
-#endif
+	watch_conn(c, LOOP_READ);
 }
 
 /* Accepts a connection. A port that stays readable but gives none must not
@@ -366,71 +324,23 @@ on_port(int fd, int what, void *arg)
 		}
 		conn_free(old);
 	}
-	got = accept_one(fd);
+	got = os_accept(fd);
 	if (got != -1) {
 		conn_new(s, got);
 		watch_port(s);
-	} else if (errno != EINTR && errno != EAGAIN && errno != ECONNABORTED) {
+	} else if (errno != EAGAIN) {
 		unwatch_port(s);
 		loop_timer_set(s->pause, PAUSE_MS);
 	}
 }
 
-/* Listens at this address. Returns the descriptor, or -1 with errno. */
-static int
-open_at(int family, const void *address, socklen_t n)
-{
-	int fd = socket(family, SOCK_STREAM, 0), error, on = 1;
-
-	if (fd == -1)
-		return -1;
-	if (set_flags(fd) == 0 &&
-	    (family == AF_INET ||
-		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on) ==
-		    0) &&
-	    bind(fd, address, n) == 0 && listen(fd, BACKLOG) == 0)
-		return fd;
-	error = errno;
-	close(fd);
-	errno = error;
-	return -1;
-}
-
-static int
-open_ipv4(const struct listener *s, unsigned port)
-{
-	struct sockaddr_in a;
-
-	memset(&a, 0, sizeof a);
-	a.sin_family = AF_INET;
-	a.sin_port = htons((uint16_t)port);
-	a.sin_addr.s_addr = htonl(s->config.everywhere ? INADDR_ANY :
-							 INADDR_LOOPBACK);
-	return open_at(AF_INET, &a, sizeof a);
-}
-
-static int
-open_ipv6(const struct listener *s, unsigned port)
-{
-	struct sockaddr_in6 a;
-
-	memset(&a, 0, sizeof a);
-	a.sin6_family = AF_INET6;
-	a.sin6_port = htons((uint16_t)port);
-	a.sin6_addr = s->config.everywhere ? in6addr_any : in6addr_loopback;
-	return open_at(AF_INET6, &a, sizeof a);
-}
-
-/* Returns 0 with errno if the system does not tell. */
+/* Returns 0 if the system does not tell. */
 static unsigned
 port_of(int fd)
 {
-	struct sockaddr_in a;
-	socklen_t n = sizeof a;
+	struct os_address a;
 
-	return getsockname(fd, (struct sockaddr *)&a, &n) == 0 ?
-	    ntohs(a.sin_port) :
-	    0;
+	return os_socket_own(fd, &a) ? a.port : 0;
 }
 
 static void
@@ -442,7 +352,7 @@ close_port(struct listener *s)
 	unwatch_port(s);
 	for (i = 0; i < ADDRESSES; i++) {
 		if (s->fds[i] != -1)
-			close(s->fds[i]);
+			os_socket_close(s->fds[i]);
 		s->fds[i] = -1;
 	}
 	errno = error;
@@ -454,7 +364,7 @@ static int
 open_port(struct listener *s, unsigned port)
 {
 	s->fds[IPV6] = -1;
-	s->fds[IPV4] = open_ipv4(s, port);
+	s->fds[IPV4] = os_listen(false, s->config.everywhere, port, BACKLOG);
 	if (s->fds[IPV4] == -1)
 		return -1;
 	s->port = port_of(s->fds[IPV4]);
@@ -462,7 +372,7 @@ open_port(struct listener *s, unsigned port)
 		close_port(s);
 		return -1;
 	}
-	s->fds[IPV6] = open_ipv6(s, s->port);
+	s->fds[IPV6] = os_listen(true, s->config.everywhere, s->port, BACKLOG);
 	s->named = s->fds[IPV6] != -1 || errno != EADDRINUSE;
 	return 0;
 }

@@ -439,6 +439,8 @@ loop_signal(struct loop *l, int signo, void (*cb)(int signo, void *arg),
 {
 	struct signal_watch *s;
 
+	if (signo == 0)
+		return 0;
 	s = xcalloc(1, sizeof *s);
 	s->cb = cb;
 	s->arg = arg;

@@ -43,7 +43,8 @@ struct loop_timer *loop_timer_new(struct loop *l, loop_cb *cb, void *arg);
 void loop_timer_set(struct loop_timer *t, int64_t ms);
 void loop_timer_free(struct loop_timer *t);
 
-/* Calls cb on the loop for each arrival of the signal. Returns 0, or -1. */
+/* Calls cb on the loop for each arrival of the signal; 0: of none. Returns 0, or
+ * -1. */
 int loop_signal(struct loop *l, int signo, void (*cb)(int signo, void *arg),
     void *arg);
 

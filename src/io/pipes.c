@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "os/error.h"
 #include "os/stream.h"
 
 #define IN_CHUNK 65536
@@ -89,7 +90,7 @@ in_read(struct pipes *p)
 	if (got == -1 && errno == EAGAIN)
 		return;
 	if (got == -1)
-		log_warn("cannot read stdin: %s", strerror(errno));
+		log_warn("cannot read stdin: %s", os_error_text(errno));
 	p->ended = true;
 	in_unwatch(p);
 	p->ops.eof(p->arg);
@@ -288,7 +289,7 @@ out_break(struct pipes *p, int error)
 	if (error == EPIPE)
 		log_debug("stdout was closed by its reader");
 	else
-		log_error("cannot write to stdout: %s", strerror(error));
+		log_error("cannot write to stdout: %s", os_error_text(error));
 	queue_drop(p);
 	out_unwait(p);
 	loop_fd_free(p->gone_watch);

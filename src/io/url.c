@@ -10,18 +10,16 @@
 
 #include "io/url.h"
 
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <limits.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
 
 #include <curl/curl.h>
 
 #include "base/bounds.h"
+#include "os/network.h"
 
 /* May stand anywhere in the name of a file. */
 #define FILE_BYTES "abcdefghijklmnopqrstuvwxyz0123456789_"
@@ -265,10 +263,9 @@ url_same_origin(const struct url *a, const struct url *b)
 static bool
 is_loopback4(const char *host)
 {
-	struct in_addr a;
+	struct os_address a = os_address_read(host);
 
-	return inet_pton(AF_INET, host, &a) == 1 &&
-	    ntohl(a.s_addr) >> 24 == 127;
+	return a.n == 4 && a.bytes[0] == 127;
 }
 
 bool

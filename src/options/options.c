@@ -908,12 +908,12 @@ owner_of(const struct option_row *row, enum command command)
 	    COMMAND_PROXY;
 }
 
-/* Is this the command line by which a proxy starts its login process? The task
- * comes through a pipe. */
+/* Is this the command line by which a proxy starts its login process, or a
+ * command its proxy? The task comes through a pipe. */
 static bool
-is_login_process(const struct option_sources *from)
+is_process(const struct option_sources *from, const char *command)
 {
-	return from->argc == 3 && strcmp(from->argv[1], "login") == 0 &&
+	return from->argc == 3 && strcmp(from->argv[1], command) == 0 &&
 	    strcmp(from->argv[2], "--agent") == 0;
 }
 
@@ -980,9 +980,10 @@ load(struct loader *l)
 	struct options *o = l->o;
 	int rc;
 
-	if (is_login_process(l->from)) {
-		o->command = COMMAND_LOGIN;
-		o->login_process = true;
+	o->login_process = is_process(l->from, "login");
+	o->peer_process = is_process(l->from, "tools");
+	if (o->login_process || o->peer_process) {
+		o->command = o->login_process ? COMMAND_LOGIN : COMMAND_TOOLS;
 		return 0;
 	}
 	rc = option_argv_read(&l->argv, l->from->argc, l->from->argv, l->why);

@@ -47,6 +47,7 @@ enum fail {
 struct options {
 	enum command command;
 	bool login_process; /* "login --agent": only argv is set */
+	bool peer_process;  /* "tools --agent": likewise */
 	char **argv;        /* copy with its secrets, NULL-ended */
 	int command_at; /* the index of the command's word; 0: none was given */
 	char *url;      /* as given; NULL: for all servers */

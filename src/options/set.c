@@ -9,8 +9,6 @@
 
 #include "options/set.h"
 
-#include <sys/types.h>
-
 #include <inttypes.h>
 #include <regex.h>
 #include <stdlib.h>

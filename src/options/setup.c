@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/bounds.h"
 #include "core/wire/redact.h"
@@ -15,6 +14,7 @@
 #include "options/table.h"
 #include "os/file.h"
 #include "os/place.h"
+#include "os/process.h"
 
 /* Reads the secrets that options name. */
 
@@ -527,11 +527,7 @@ setup_needs_peer(const struct options *o, const struct url *url)
 char *
 setup_program(const struct options *o)
 {
-	char path[4096];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof path);
+	char *program = os_process_program();
 
-	if (n > 0 && (size_t)n < sizeof path &&
-	    os_file_may("/proc/self/exe", OS_MAY_RUN))
-		return xstrdup("/proc/self/exe");
-	return xstrdup(o->argv[0]);
+	return program != NULL ? program : xstrdup(o->argv[0]);
 }

@@ -33,7 +33,7 @@ struct os_part {
 	size_t n;
 };
 
-enum { OS_READ = 1, OS_WRITE = 2, OS_PARTS_MAX = 64 };
+enum { OS_TO_READ = 1, OS_TO_WRITE = 2, OS_PARTS_MAX = 64 };
 
 /* Makes an output of this descriptor, which is borrowed and not left
  * non-blocking for others who share it; in is the input beside it. */
@@ -41,7 +41,7 @@ struct os_output *os_output_open(int fd, int in);
 /* Returns what the loop watches until more can be written; -1: it cannot be
  * watched. */
 int os_output_stream(const struct os_output *o);
-/* What is watched of that stream, OS_READ or OS_WRITE. */
+/* What is watched of that stream, OS_TO_READ or OS_TO_WRITE. */
 extern const int os_output_event;
 /* Writes at most OS_PARTS_MAX parts, or the begin of them. Returns the number
  * of bytes that were written; 0: it takes no more for now, and the next call

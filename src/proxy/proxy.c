@@ -8,12 +8,8 @@
 
 #include "proxy/proxy.h"
 
-#include <sys/resource.h>
-
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "auth/challenge.h"
 #include "auth/claims.h"
@@ -32,7 +28,9 @@
 #include "io/url.h"
 #include "options/setup.h"
 #include "os/place.h"
+#include "os/process.h"
 #include "os/random.h"
+#include "os/terminal.h"
 #include "proxy/cache/process_note.h"
 #include "proxy/cache/startup_cache.h"
 #include "proxy/credentials/authorize.h"
@@ -144,10 +142,10 @@ on_trouble(enum log_level level, const char *text, void *arg)
 static void
 begin_note(struct proxy *p)
 {
-	char *parent = ancestors_program("/proc", getppid());
+	char *parent = ancestors_program("/proc", os_parent_id());
 	struct process_note_config c = { .home = os_place(OS_PLACE_DATA),
 		.parent = parent,
-		.parent_id = getppid() };
+		.parent_id = os_parent_id() };
 	struct buf url = { 0 };
 
 	redact_path(&url, span_of(p->url.text), "...");
@@ -436,8 +434,11 @@ static void
 tell_watch(struct proxy *p)
 {
 	struct session_brief now = chain_brief(p->chain);
+	struct frame *f = p->watch(&now, p->watch_arg);
 
-	p->watch(&now, p->watch_arg);
+	if (f != NULL)
+		pipes_write(p->pipes, f);
+	frame_unref(f);
 }
 
 /* Takes every input. An action may cause another input at once: that one is
@@ -769,19 +770,6 @@ on_usr1(int signo, void *arg)
 
 /* --- construction --- */
 
-/* Raises the limit of descriptors: each call in flight holds a connection. */
-static void
-raise_nofile(void)
-{
-	struct rlimit r;
-
-	if (getrlimit(RLIMIT_NOFILE, &r) != 0 || r.rlim_cur >= r.rlim_max)
-		return;
-	r.rlim_cur = r.rlim_max > 65536 ? 65536 : r.rlim_max;
-	if (setrlimit(RLIMIT_NOFILE, &r) != 0)
-		log_debug("RLIMIT_NOFILE cannot be raised");
-}
-
 /* OAuth is used for servers that ask for it, unless other credentials are
  * given. */
 static bool
@@ -999,7 +987,6 @@ proxy_init(struct proxy *p, char **why)
 	static const struct pipes_ops pipes_ops = { on_chunk, on_eof, on_high,
 		on_low, on_broken };
 	static const struct lines_ops lines_ops = { on_line, on_too_long };
-	static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
 	int status = prepare(p, why);
 	size_t i;
 
@@ -1018,16 +1005,16 @@ proxy_init(struct proxy *p, char **why)
 	p->stop_timer = loop_timer_new(p->loop, on_flushed, p);
 	p->streamable = make_streamable(p);
 	p->lines = lines_new(message_cap(p->options), &lines_ops, p);
-	p->pipes = pipes_new(p->loop, STDIN_FILENO, STDOUT_FILENO,
-	    BOUND_QUEUE_BYTES, STDOUT_LOW, &pipes_ops, p);
+	p->pipes = pipes_new(p->loop, OS_STDIN, OS_STDOUT, BOUND_QUEUE_BYTES,
+	    STDOUT_LOW, &pipes_ops, p);
 	p->state_cache = make_state_cache(p);
 	compile_patterns(p);
 	p->chain = make_chain(p);
 	p->note_timer = loop_timer_new(p->loop, write_note, p);
 	begin_note(p);
-	for (i = 0; i < sizeof signals / sizeof *signals; i++)
-		loop_signal(p->loop, signals[i], on_signal, p);
-	loop_signal(p->loop, SIGUSR1, on_usr1, p);
+	for (i = 0; i < OS_END_SIGNALS; i++)
+		loop_signal(p->loop, os_end_signals[i], on_signal, p);
+	loop_signal(p->loop, os_dump_signal, on_usr1, p);
 	loop_watch_parent(p->loop, on_parent_gone, p);
 	loop_watch_sleep(p->loop, on_sleep, p);
 	p->route = route_new(p->loop, on_route, p);
@@ -1082,8 +1069,8 @@ level_of(const struct options *o)
 		return LEVEL_ERROR;
 	if (o->verbose > 0)
 		return o->verbose > 1 ? LEVEL_DEBUG : LEVEL_INFO;
-	return o->command == COMMAND_PROXY && isatty(STDIN_FILENO) &&
-		isatty(STDERR_FILENO) ?
+	return o->command == COMMAND_PROXY && os_is_terminal(OS_STDIN) &&
+		os_is_terminal(OS_STDERR) ?
 	    LEVEL_INFO :
 	    LEVEL_WARN;
 }
@@ -1100,7 +1087,7 @@ start_log(const struct options *o)
 	setup_warn(o);
 	for (i = 0; i < o->notes.n; i++)
 		log_info("%s", o->notes.list[i]);
-	if (isatty(STDIN_FILENO) && o->command == COMMAND_PROXY)
+	if (os_is_terminal(OS_STDIN) && o->command == COMMAND_PROXY)
 		log_info("it waits for JSON-RPC messages on stdin, as a host "
 			 "sends them; \"mcpsplice tools URL\" lists the "
 			 "server's tools");
@@ -1132,7 +1119,9 @@ proxy_run_watched(const struct options *o, proxy_watch_cb *watch, void *arg,
 	start_log(o);
 	status = proxy_init(&p, why);
 	if (status == 0) {
-		raise_nofile();
+		/* each call in flight holds a connection */
+		if (os_process_raise_descriptors() != 0)
+			log_debug("RLIMIT_NOFILE cannot be raised");
 		status = loop_run(p.loop);
 	}
 	proxy_free(&p);
@@ -1230,13 +1219,13 @@ proxy_refuse(const char *why)
 	struct loop_timer *timer;
 
 	log_error("%s", why);
-	if (isatty(STDIN_FILENO) || (r.loop = loop_new()) == NULL)
+	if (os_is_terminal(OS_STDIN) || (r.loop = loop_new()) == NULL)
 		return;
 	timer = loop_timer_new(r.loop, refusal_end, &r);
 	loop_timer_set(timer, REFUSAL_MS);
 	r.lines = lines_new(REFUSAL_LINE, &lines_ops, &r);
-	r.pipes = pipes_new(r.loop, STDIN_FILENO, STDOUT_FILENO, 1 << 20,
-	    1 << 18, &pipes_ops, &r);
+	r.pipes = pipes_new(r.loop, OS_STDIN, OS_STDOUT, 1 << 20, 1 << 18,
+	    &pipes_ops, &r);
 	loop_run(r.loop);
 	pipes_free(r.pipes);
 	lines_free(r.lines);

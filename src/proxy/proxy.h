@@ -14,8 +14,9 @@
  * stdin. */
 int proxy_run(const struct options *o, char **why);
 /* The same, and calls watch after each input, with the state of the session.
- * now is borrowed. */
-typedef void proxy_watch_cb(const struct session_brief *now, void *arg);
+ * now is borrowed. What watch returns is written to stdout; NULL: nothing. */
+typedef struct frame *proxy_watch_cb(const struct session_brief *now,
+    void *arg);
 int proxy_run_watched(const struct options *o, proxy_watch_cb *watch, void *arg,
     char **why);
 /* Could it start, as far as that depends on the options? Connects to nobody and

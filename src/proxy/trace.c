@@ -16,7 +16,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/append.h"
 #include "base/bounds.h"
@@ -24,6 +23,8 @@
 #include "base/hash.h"
 #include "core/wire/json.h"
 #include "core/wire/redact.h"
+#include "os/clock.h"
+#include "os/process.h"
 
 enum {
 	SECRETS = 256,        /* that grow old together */
@@ -303,19 +304,11 @@ hide_secrets(struct trace *t, struct buf *b)
 
 /* --- lines --- */
 
-static int64_t
-clock_us(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
-}
-
 static void
 begin(struct trace *t, const char *dir, const char *event)
 {
-	int64_t now = clock_us(CLOCK_REALTIME), ms = clock_us(CLOCK_MONOTONIC);
+	int64_t now = os_clock_us(OS_CLOCK_WALL),
+		ms = os_clock_us(OS_CLOCK_STEADY);
 	time_t second = (time_t)(now / 1000000);
 	char text[32] = "";
 	struct tm tm;
@@ -327,7 +320,7 @@ begin(struct trace *t, const char *dir, const char *event)
 	    "{\"t\":\"%s.%06dZ\",\"ms\":%" PRId64 ".%03d,\"pid\":%ld,"
 	    "\"dir\":\"%s\",\"event\":\"%s\"",
 	    text, (int)(now % 1000000), ms / 1000, (int)(ms % 1000),
-	    (long)getpid(), dir, event);
+	    os_process_id(), dir, event);
 }
 
 static void
@@ -494,7 +487,7 @@ static void
 add_took(struct trace *t, const struct running *r)
 {
 	if (r != NULL)
-		add_us(t, "took", clock_us(CLOCK_MONOTONIC) - r->since);
+		add_us(t, "took", os_clock_us(OS_CLOCK_STEADY) - r->since);
 }
 
 static void
@@ -505,7 +498,7 @@ trace_send(struct trace *t, const struct event *a)
 	struct running *r = xcalloc(1, sizeof *r);
 
 	r->ticket = o->ticket;
-	r->since = clock_us(CLOCK_MONOTONIC);
+	r->since = os_clock_us(OS_CLOCK_STEADY);
 	r->next = t->running;
 	t->running = r;
 	hash_add(&t->by_ticket, &r->by_ticket, r->ticket);

@@ -5,20 +5,15 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/headers.h"
 #include "io/ancestors.h"
 #include "io/child.h"
 #include "options/table.h"
+#include "os/desktop.h"
 #include "os/file.h"
+#include "os/process.h"
 #include "signin/browser.h"
-
-#ifdef __APPLE__
-#define DISPLAY_IS_SURE true
-#else
-#define DISPLAY_IS_SURE false
-#endif
 
 /* --- the client --- */
 
@@ -330,7 +325,7 @@ find_desktop(struct account *a)
 		"XAUTHORITY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
 		NULL };
 
-	a->desktop = ancestors_variables("/proc", getppid(), names);
+	a->desktop = ancestors_variables("/proc", os_parent_id(), names);
 	a->login.desktop.set = (const char *const *)a->desktop;
 }
 
@@ -351,20 +346,8 @@ is_set(const struct account *a, const char *name)
 bool
 account_has_display(const struct account *a)
 {
-	return DISPLAY_IS_SURE || is_set(a, "DISPLAY") ||
+	return os_desktop_is_sure || is_set(a, "DISPLAY") ||
 	    is_set(a, "WAYLAND_DISPLAY");
-}
-
-/* Windows' browser, for Linux on Windows; NULL: there is none. */
-static const char *
-wsl_browser(void)
-{
-	static const char program[] = "/usr/bin/wslview";
-
-	return getenv("WSL_DISTRO_NAME") != NULL &&
-		os_file_may(program, OS_MAY_RUN) ?
-	    program :
-	    NULL;
 }
 
 static int
@@ -375,7 +358,7 @@ find_browser(struct account *a, char **why)
 	if (a->options->no_browser)
 		return 0;
 	if (command == NULL)
-		command = wsl_browser();
+		command = os_host_browser();
 	/* a browser that the user names may need no display */
 	a->browser = browser_command(command,
 	    command != NULL || account_has_display(a), why);

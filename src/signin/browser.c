@@ -20,6 +20,8 @@
 #include "base/bounds.h"
 #include "base/log.h"
 #include "io/url.h"
+#include "os/desktop.h"
+#include "os/error.h"
 
 /*
  * The one request that a login waits for. Anybody on this machine can connect
@@ -432,12 +434,6 @@ callback_url(const char *url, const struct callback_expected *expected,
 	return result;
 }
 
-#ifdef __APPLE__
-#define BROWSER_PROGRAM "/usr/bin/open"
-#else
-#define BROWSER_PROGRAM "xdg-open"
-#endif
-
 struct browser {
 	struct child *child; /* NULL: it has ended */
 	browser_cb *cb;
@@ -528,8 +524,7 @@ browser_command(const char *command, bool has_display, char **why)
 	*why = NULL;
 	if (!has_display)
 		return NULL;
-	words = child_words(command != NULL ? command : BROWSER_PROGRAM,
-	    &problem);
+	words = child_words(command != NULL ? command : os_browser, &problem);
 	if (words == NULL)
 		*why = xasprintf("--browser or $BROWSER: %s", problem);
 	free(problem);
@@ -545,7 +540,7 @@ on_done(enum child_end end, int value, void *arg)
 
 	b->child = NULL;
 	if (end == CHILD_NO_START)
-		log_info("cannot start the browser: %s", strerror(value));
+		log_info("cannot start the browser: %s", os_error_text(value));
 	else if (!ok)
 		log_info("the browser ended with %s %d",
 		    end == CHILD_EXIT ? "status" : "signal", value);
@@ -587,7 +582,7 @@ browser_free(struct browser *b)
 	free(b);
 }
 
-enum { NOTIFICATION_MS = 10 * 1000 };
+enum { NOTIFICATION_MS = 10 * 1000, NOTIFIER_WORDS = 16 };
 
 static void
 on_notified(enum child_end end, int value, void *arg)
@@ -604,22 +599,19 @@ notification_send(struct loop *l, const char *host,
 	static const struct child_ops ops = { .done = on_notified };
 	/* The text is one argument that begins with a letter. */
 	char *text = xasprintf("Sign in to %s to use it.", host);
-#ifdef __APPLE__
-	const char *const argv[] = { "/usr/bin/osascript", "-e", "on run words",
-		"-e",
-		"display notification (item 1 of words) with title "
-		"\"mcpsplice\"",
-		"-e", "end run", text, NULL };
-#else
-	const char *const argv[] = { "notify-send", "--app-name=mcpsplice",
-		"A sign-in is wanted", text, NULL };
-#endif
+	const char *argv[NOTIFIER_WORDS + 2];
 	struct child_config config = { .argv = argv,
 		.unset = desktop->unset,
 		.set = desktop->set,
 		.detached = true,
 		.timeout_ms = NOTIFICATION_MS };
+	size_t n;
 
-	child_new(l, &config, &ops, NULL);
+	for (n = 0; n < NOTIFIER_WORDS && os_notifier[n] != NULL; n++)
+		argv[n] = os_notifier[n];
+	argv[n] = text;
+	argv[n + 1] = NULL;
+	if (n > 0)
+		child_new(l, &config, &ops, NULL);
 	free(text);
 }

@@ -4,14 +4,14 @@
 
 #include "signin/account.h"
 
-#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "auth/login_process.h"
 #include "base/log.h"
 #include "io/file.h"
+#include "os/terminal.h"
 
 #define TASK_MAX ((size_t)1024 * 1024)
 
@@ -27,18 +27,9 @@ struct process {
 static void
 write_all(struct buf *b)
 {
-	struct span left = buf_span(b);
-	ssize_t n;
-
-	while (left.n > 0) {
-		n = write(STDOUT_FILENO, left.p, left.n);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		left.p += n;
-		left.n -= (size_t)n;
-	}
+	fwrite(b->p, 1, b->n, stdout);
+	fflush(stdout);
+	clearerr(stdout);
 	buf_wipe(b);
 }
 
@@ -159,7 +150,7 @@ signin_process(char *program)
 
 	log_sink(login_process_log, NULL);
 	buf_init(&text, TASK_MAX);
-	status = file_get_all(STDIN_FILENO, &text);
+	status = file_get_all(OS_STDIN, &text);
 	if (status == 0)
 		status = login_process_task_read(&task, buf_span(&text), &why);
 	buf_wipe(&text);

@@ -13,6 +13,7 @@
 
 #include "base/bounds.h"
 #include "base/codec.h"
+#include "os/error.h"
 
 enum { LOOK_MS = 1000 };
 
@@ -133,7 +134,7 @@ login_clear(struct login *g)
 	}
 	why = xasprintf("the token store ~/" STORE_BELOW
 			" cannot be written: %s",
-	    strerror(errno));
+	    os_error_text(errno));
 	login_report_why(g, CAME_BROKEN, why);
 	free(why);
 }
@@ -537,7 +538,7 @@ login_listen(struct login *g, bool again)
 	}
 	came = errno == EADDRINUSE ? CAME_BUSY : CAME_BROKEN;
 	why = xasprintf("port %u of %s cannot be used: %s%s", port, host,
-	    strerror(errno),
+	    os_error_text(errno),
 	    g->config.callback_port != 0 ?
 		". Choose another with --callback-port" :
 		"");

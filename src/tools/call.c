@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/codec.h"
 #include "core/wire/json.h"
 #include "io/file.h"
+#include "os/terminal.h"
 #include "proxy/proxy.h"
 #include "tools/peer.h"
 
@@ -426,7 +426,7 @@ print_result(struct span result)
 	struct span data = json_get(result, "structuredContent");
 	size_t at = 0, n = 0;
 
-	if (!isatty(STDOUT_FILENO)) {
+	if (!os_is_terminal(OS_STDOUT)) {
 		printf("%.*s\n", (int)result.n, result.p);
 		return;
 	}
@@ -532,7 +532,7 @@ command_call(const struct options *o, char **why)
 		return status;
 	status = 1;
 	if (o->operands.n == 2 && strcmp(o->operands.list[1], "-") == 0 &&
-	    file_get_all(STDIN_FILENO, &text) != 0) {
+	    file_get_all(OS_STDIN, &text) != 0) {
 		*why = xasprintf("cannot read stdin: %s", strerror(errno));
 	} else if ((p = peer_start(o, why)) != NULL) {
 		status = call(p, o, buf_span(&text), why);
@@ -658,7 +658,7 @@ command_tools(const struct options *o, char **why)
 		command_unknown_tool(o, buf_span(&list), why);
 	else if (shown.p == NULL || (rc != 0 && shown.n == strlen("[]")))
 		;
-	else if (!isatty(STDOUT_FILENO))
+	else if (!os_is_terminal(OS_STDOUT))
 		printf(one ? "%.*s\n" : "{\"tools\":%.*s}\n", (int)shown.n,
 		    shown.p);
 	else if (one)

@@ -4,17 +4,17 @@
 
 #include "tools/check.h"
 
-#include <sys/ioctl.h>
-
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/codec.h"
+#include "base/mem.h"
+#include "os/clock.h"
+#include "os/terminal.h"
 
 enum {
 	NAME_COLUMNS = 15,
@@ -45,10 +45,7 @@ static const char *const words[] = { "ok", "warning", "failed" };
 int64_t
 report_now_us(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+	return os_clock_us(OS_CLOCK_STEADY);
 }
 
 /* --- pure parts --- */
@@ -108,12 +105,11 @@ report_wrap(struct buf *out, struct span text, size_t columns, size_t indent)
 static size_t
 text_columns(void)
 {
-	struct winsize size;
+	unsigned columns = os_terminal_columns();
 
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
-	    size.ws_col < TEXT_AT + LEAST_COLUMNS)
+	if (columns < TEXT_AT + LEAST_COLUMNS)
 		return SIZE_MAX;
-	return size.ws_col - (size_t)TEXT_AT - 1;
+	return columns - (size_t)TEXT_AT - 1;
 }
 
 struct report *
@@ -123,7 +119,7 @@ report_new(bool json, const char *url)
 	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
 
 	r->json = json;
-	r->terminal = !json && isatty(STDOUT_FILENO);
+	r->terminal = !json && os_is_terminal(OS_STDOUT);
 	r->colours = r->terminal && (no_colour == NULL || *no_colour == '\0') &&
 	    term != NULL && strcmp(term, "dumb") != 0;
 	r->columns = r->terminal ? text_columns() : SIZE_MAX;

@@ -1,16 +1,17 @@
 /* "mcpsplice login": a user at a terminal signs in. */
 #include "config.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/bounds.h"
 #include "base/codec.h"
 #include "base/log.h"
 #include "core/wire/lines.h"
+#include "os/process.h"
+#include "os/stream.h"
+#include "os/terminal.h"
 #include "signin/account.h"
 #include "tools/command.h"
 #include "tools/probe.h"
@@ -21,6 +22,7 @@ struct talk {
 	char *why;
 	int status; /* of the exit */
 	/* input at a terminal */
+	struct os_input *in;
 	struct loop_fd *stdin_watch;
 	struct lines *typed;
 	struct http *other; /* client for the copy that asks the user */
@@ -46,6 +48,7 @@ talk_free(struct talk *t)
 		http_free(t->other);
 	account_free(&t->account);
 	loop_fd_free(t->stdin_watch);
+	os_input_close(t->in);
 	lines_free(t->typed);
 	probe_free(&t->probe);
 	loop_free(t->account.loop);
@@ -221,8 +224,9 @@ on_stdin(int fd, int what, void *arg)
 {
 	struct talk *t = arg;
 	char part[4096];
-	ssize_t n = read(fd, part, sizeof part);
+	int64_t n = os_input_read(t->in, part, sizeof part);
 
+	(void)fd;
 	(void)what;
 	if (n > 0) {
 		lines_feed(t->typed, part, (size_t)n);
@@ -245,11 +249,12 @@ user_run(struct talk *t)
 	c->reason = LOGIN_NONE;
 	c->interactive = c->force = true;
 	c->unasked = t->probe.status != 401;
-	if (isatty(STDIN_FILENO) &&
+	if (os_is_terminal(OS_STDIN) &&
 	    (c->mode == LOGIN_BROWSER || a->signs_in != NULL)) {
 		t->typed = lines_new(BOUND_TEXT_BYTES, &typed_ops, t);
-		t->stdin_watch = loop_fd_new(a->loop, STDIN_FILENO, LOOP_READ,
-		    on_stdin, t);
+		t->in = os_input_open(OS_STDIN);
+		t->stdin_watch = loop_fd_new(a->loop, os_input_stream(t->in),
+		    LOOP_READ, on_stdin, t);
 	}
 	talk_run(t, user_where, &d);
 	user_done(t, &d);
@@ -293,8 +298,8 @@ command_login(const struct options *o, char **why)
 		if (t.probe.status != 401)
 			log_info("%s did not ask for credentials (%d)",
 			    url_authority(&url), t.probe.status);
-		loop_signal(t.account.loop, SIGINT, on_signal, &t);
-		loop_signal(t.account.loop, SIGTERM, on_signal, &t);
+		loop_signal(t.account.loop, os_end_signals[0], on_signal, &t);
+		loop_signal(t.account.loop, os_end_signals[1], on_signal, &t);
 		user_run(&t);
 		*why = t.why;
 	}

@@ -3,17 +3,9 @@
 
 #include "tools/peer.h"
 
-#include <sys/wait.h>
-
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/bounds.h"
 #include "base/codec.h"
@@ -22,6 +14,10 @@
 #include "core/wire/json.h"
 #include "core/wire/lines.h"
 #include "core/wire/msg.h"
+#include "io/child.h"
+#include "options/setup.h"
+#include "os/error.h"
+#include "os/terminal.h"
 #include "proxy/proxy.h"
 
 /* --- a question at the terminal --- */
@@ -126,8 +122,10 @@ ask_user(struct span params, struct buf *result)
 /* --- the proxy as a child --- */
 
 struct peer {
-	int in, out; /* the proxy's stdout and stdin; -1: closed */
-	pid_t pid;
+	struct loop *l;
+	struct child *child; /* NULL: it has ended */
+	struct loop_timer *timer;
+	int start_error; /* errno */
 	struct lines *lines;
 	struct frame **list; /* messages that were read and not taken yet */
 	size_t n;
@@ -136,9 +134,8 @@ struct peer {
 	bool talks;    /* a user sits at the terminal */
 	bool shown;    /* a line about progress stands there */
 	bool limited;  /* nothing waits after the time until */
-	int64_t until; /* in ms, as now_ms */
+	int64_t until; /* of loop_now */
 	bool late;     /* that time has passed */
-	int watch;     /* the proxy tells its session there */
 	struct peer_session session;
 	struct frame *hello; /* the answer to initialize */
 };
@@ -146,42 +143,60 @@ struct peer {
 enum {
 	WORDS_MS = 1000, /* between the proxy's time for a start and ours */
 	DRAIN_MS = 1000, /* for what is unanswered at the end, with a limit */
-	END_MS = 2500    /* until a proxy that does not end gets a signal */
+	END_MS = 2500,   /* until a proxy that does not end is killed */
+	TASK_MAX = 1 << 20
 };
 
 /* --- time --- */
 
-static int64_t
-now_ms(void)
+static void
+on_late(void *arg)
 {
-	struct timespec t;
+	struct peer *p = arg;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	p->late = true;
+	loop_stop(p->l, 0);
 }
 
-/* Waits until fd can be read. Returns false if the time until has come. */
-static bool
-wait_for(int fd, int64_t until)
+/* Runs the loop until something came, or the time until. */
+static void
+wait_until(struct peer *p, int64_t until)
 {
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	int64_t left;
-	int n;
+	int64_t left = until - loop_now(p->l);
 
-	do {
-		left = until - now_ms();
-		n = poll(&p, 1, left > 0 ? (int)left : 0);
-	} while (n < 0 && errno == EINTR);
-	return n != 0;
+	p->late = false;
+	loop_timer_set(p->timer, left > 0 ? left : 0);
+	loop_run(p->l);
+	loop_timer_set(p->timer, -1);
 }
 
 /* --- messages --- */
+
+/* Takes what tell_session has written. */
+static void
+take_session(struct peer_session *s, struct span line)
+{
+	enum { FLAGS = 5 };
+	bool *const flags[FLAGS] = { &s->has_id, &s->modern, &s->sse,
+		&s->listens, &s->never_will };
+	size_t i;
+
+	if (line.n < FLAGS + 2)
+		return;
+	for (i = 0; i < FLAGS; i++)
+		*flags[i] = line.p[1 + i] == '1';
+	snprintf(s->version, sizeof s->version, "%.*s",
+	    (int)(line.n - FLAGS - 2), line.p + FLAGS + 2);
+}
 
 static void
 on_line(struct frame *f, void *arg)
 {
 	struct peer *p = arg;
 
+	loop_stop(p->l, 0);
+	if (f->text.p[0] == '#')
+		take_session(&p->session, f->text);
 	if (msg_parse(f, (unsigned)p->max_depth) != MSG_OK) {
 		frame_unref(f);
 		return;
@@ -199,26 +214,41 @@ on_too_long(uint64_t size, struct span id, bool request, void *arg)
 	(void)arg;
 }
 
+static void
+on_output(const char *p, size_t n, void *arg)
+{
+	struct peer *peer = arg;
+
+	lines_feed(peer->lines, p, n);
+}
+
+static void
+on_done(enum child_end end, int value, void *arg)
+{
+	struct peer *p = arg;
+
+	if (end == CHILD_NO_START)
+		p->start_error = value;
+	p->child = NULL;
+	loop_stop(p->l, 0);
+}
+
 /* Returns the next message, owned by the caller; NULL: there will be none, or
  * not in time. */
 static struct frame *
 next_message(struct peer *p)
 {
 	struct frame *f;
-	char part[65536];
-	ssize_t n;
 
 	while (p->n == 0) {
-		if (p->limited && !wait_for(p->in, p->until)) {
-			p->late = true;
+		if (p->child == NULL)
 			return NULL;
-		}
-		n = read(p->in, part, sizeof part);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
+		if (!p->limited)
+			loop_run(p->l);
+		else
+			wait_until(p, p->until);
+		if (p->n == 0 && p->late)
 			return NULL;
-		lines_feed(p->lines, part, (size_t)n);
 	}
 	f = p->list[0];
 	memmove(p->list, p->list + 1, --p->n * sizeof(struct frame *));
@@ -230,19 +260,9 @@ next_message(struct peer *p)
 static void
 put(struct peer *p, struct frame *f)
 {
-	const char *at = f->text.p;
-	size_t left = f->text.n + 1;
-	ssize_t n;
-
-	while (left > 0) {
-		n = write(p->out, at, left);
-		if (n < 0 && errno != EINTR)
-			break;
-		if (n > 0) {
-			at += n;
-			left -= (size_t)n;
-		}
-	}
+	if (p->child != NULL)
+		child_write(p->child,
+		    (struct span){ f->text.p, f->text.n + 1 });
 	frame_unref(f);
 }
 
@@ -342,7 +362,7 @@ peer_explain(const struct frame *error, char **why)
 	buf_free(&shown);
 }
 
-/* --- begin and end --- */
+/* --- the child --- */
 
 static void
 drop_record(enum log_level level, const char *line, void *arg)
@@ -352,119 +372,160 @@ drop_record(enum log_level level, const char *line, void *arg)
 	(void)arg;
 }
 
-/* Runs in the proxy. A pipe that is full misses nothing: its reader is late,
- * and what it reads last is not told to anybody. */
-static void
+static struct frame *
 tell_session(const struct session_brief *now, void *arg)
 {
-	struct peer *p = arg;
-	struct peer_session s = { .has_id = now->has_id,
-		.modern = now->modern,
-		.sse = now->sse,
-		.listens = now->listening == LISTENS,
-		.never_will = now->listening == LISTENS_NOT };
+	struct buf line, *last = arg;
+	struct frame *f = NULL;
 
-	snprintf(s.version, sizeof s.version, "%s",
+	buf_init(&line, 0);
+	buf_addf(&line, "#%d%d%d%d%d %s", now->has_id, now->modern, now->sse,
+	    now->listening == LISTENS, now->listening == LISTENS_NOT,
 	    now->version == NULL ? "" : now->version);
-	if (memcmp(&s, &p->session, sizeof s) == 0)
-		return;
-	if (write(p->watch, &s, sizeof s) == (ssize_t)sizeof s)
-		p->session = s;
+	if (strcmp(buf_str(&line), buf_str(last)) != 0) {
+		buf_reset(last);
+		buf_addspan(last, buf_span(&line));
+		f = frame_take(&line);
+	}
+	buf_free(&line);
+	return f;
 }
 
 /* Changes the options for a peer with a limit. The error of the proxy says more
  * than that there was no answer, so it comes before the limit. */
 static void
-hurry(const struct peer *p, struct options *mine)
+hurry(int64_t left, struct options *mine)
 {
-	int64_t left = p->until - now_ms();
-
 	left -= left > 2 * WORDS_MS ? WORDS_MS : left / 2;
 	if (mine->init_timeout_ms == 0 || mine->init_timeout_ms > left)
 		mine->init_timeout_ms = left;
 	mine->drain_timeout_ms = DRAIN_MS;
-	if (mine->verbose == 0)
-		log_sink(drop_record, NULL);
 }
 
-static _Noreturn void
-serve(struct peer *p, const struct options *o, int in, int out)
+static int
+serve(struct options *o, int64_t limit_ms, char **why)
 {
-	struct options mine = *o;
-	char *why = NULL;
+	struct buf told;
 	int status;
 
-	mine.handshake = false;
-	mine.start = p->limited || o->start == START_WAIT ||
+	o->handshake = false;
+	o->start = limit_ms >= 0 || o->start == START_WAIT ||
 		options_given(o, "init-timeout") ?
 	    START_WAIT :
 	    START_ONCE;
-	mine.fail = FAIL_NEVER;
-	if (p->limited)
-		hurry(p, &mine);
-	if (dup2(in, STDIN_FILENO) == -1 || dup2(out, STDOUT_FILENO) == -1)
-		_exit(1);
-	close(in);
-	close(out);
-	status = proxy_run_watched(&mine, p->limited ? tell_session : NULL, p,
-	    &why);
+	o->fail = FAIL_NEVER;
+	if (limit_ms >= 0)
+		hurry(limit_ms, o);
+	buf_init(&told, 0);
+	status = proxy_run_watched(o, limit_ms >= 0 ? tell_session : NULL,
+	    &told, why);
+	buf_free(&told);
+	return status;
+}
+
+/* Reads the task, and not one byte more. */
+static int
+read_task(struct buf *task)
+{
+	int c;
+
+	setvbuf(stdin, NULL, _IONBF, 0);
+	while ((c = getchar()) != EOF && c != '\n')
+		if (buf_addc(task, (char)c) != 0)
+			return -1;
+	return c == EOF ? -1 : 0;
+}
+
+/* Returns the command line, or NULL. */
+static char **
+words_of(const char *text, int *argc)
+{
+	struct strings words = { 0 };
+	struct buf word;
+	size_t n;
+
+	while (*text == ' ') {
+		n = strcspn(++text, " ");
+		buf_init(&word, 0);
+		if (codec_base64url_read(&word, (struct span){ text, n }) != 0)
+			break;
+		strings_add(&words, xstrdup(buf_str(&word)));
+		buf_wipe(&word);
+		text += n;
+	}
+	*argc = (int)words.n;
+	return words.list;
+}
+
+int
+peer_process(void)
+{
+	struct options o = { 0 };
+	int argc = 0, status = 2;
+	long long limit_ms = -1;
+	char *why = NULL, **argv = NULL;
+	int quiet = 0, at = 0;
+	struct buf task;
+
+	buf_init(&task, TASK_MAX);
+	if (read_task(&task) == 0 &&
+	    sscanf(buf_str(&task), "%lld %d%n", &limit_ms, &quiet, &at) == 2)
+		argv = words_of(buf_str(&task) + at, &argc);
+	if (quiet != 0)
+		log_sink(drop_record, NULL);
+	if (argc == 0)
+		why = xstrdup("it has no task");
+	else if (options_load(&o, argc, argv, &why) == 0)
+		status = serve(&o, limit_ms, &why);
 	if (why != NULL)
 		log_error("%s", why);
-	_exit(status);
+	buf_wipe(&task);
+	string_list_free(argv);
+	options_free(&o);
+	free(why);
+	return status;
+}
+
+/* --- begin and end --- */
+
+static void
+put_task(struct peer *p, const struct options *o)
+{
+	int64_t left = p->until - loop_now(p->l);
+	struct buf task;
+	char **word;
+
+	buf_init(&task, 0);
+	buf_addf(&task, "%lld %d", p->limited ? (long long)left : -1LL,
+	    p->limited && o->verbose == 0);
+	for (word = o->argv; *word != NULL; word++) {
+		buf_addc(&task, ' ');
+		codec_base64url(&task, span_of(*word));
+	}
+	buf_addc(&task, '\n');
+	child_write(p->child, buf_span(&task));
+	buf_wipe(&task);
 }
 
 static void
-close_pair(const int fds[2])
-{
-	close(fds[0]);
-	close(fds[1]);
-}
-
-static int
-make_pipes(int to[2], int from[2], int watch[2])
-{
-	if (pipe(to) == -1)
-		return -1;
-	if (pipe(from) == -1) {
-		close_pair(to);
-		return -1;
-	}
-	if (pipe(watch) == -1) {
-		close_pair(to);
-		close_pair(from);
-		return -1;
-	}
-	fcntl(watch[0], F_SETFL, O_NONBLOCK);
-	fcntl(watch[1], F_SETFL, O_NONBLOCK);
-	return 0;
-}
-
-/* Starts the proxy between two pipes, and one for its session. Returns 0, or -1
- * with errno. */
-static int
 start_proxy(struct peer *p, const struct options *o)
 {
-	int to[2], from[2], watch[2];
+	static const struct child_ops ops = { .output = on_output,
+		.done = on_done };
+	const char *const argv[] = { "mcpsplice", "tools", "--agent", NULL };
+	char *program = setup_program(o);
+	struct child_config c = { .argv = argv,
+		.path = program,
+		.stays = true,
+		.output = true,
+		.our_errors = true,
+		.max_output = SIZE_MAX };
 
-	if (make_pipes(to, from, watch) == -1)
-		return -1;
 	fflush(stdout);
 	fflush(stderr);
-	p->pid = fork();
-	if (p->pid == 0) {
-		close(to[1]);
-		close(from[0]);
-		close(watch[0]);
-		p->watch = watch[1];
-		serve(p, o, to[0], from[1]);
-	}
-	close(to[0]);
-	close(from[1]);
-	close(watch[1]);
-	p->out = to[1];
-	p->in = from[0];
-	p->watch = watch[0];
-	return p->pid == -1 ? -1 : 0;
+	p->child = child_new(p->l, &c, &ops, p);
+	free(program);
+	put_task(p, o);
 }
 
 static struct frame *
@@ -487,63 +548,55 @@ initialize(struct peer *p, char **why)
 	return f;
 }
 
+/* Starts the proxy and the session. */
 static struct peer *
-peer_new(const struct options *o)
+start(const struct options *o, bool limited, int64_t limit_ms, char **why)
 {
 	static const struct lines_ops ops = { on_line, on_too_long };
-	struct peer *p = xcalloc(1, sizeof *p);
+	struct loop *l = setup_loop(why);
+	struct peer *p;
 
-	p->in = p->out = p->pid = p->watch = -1;
+	if (l == NULL)
+		return NULL;
+	p = xcalloc(1, sizeof *p);
+	p->l = l;
+	p->timer = loop_timer_new(l, on_late, p);
 	p->max_depth = o->max_depth;
 	p->lines = lines_new(o->max_message, &ops, p);
-	return p;
-}
-
-/* Starts the proxy and the session. Frees p if that fails. */
-static struct peer *
-begin(struct peer *p, const struct options *o, char **why)
-{
-	struct sigaction ignored = { .sa_handler = SIG_IGN };
-
-	if (start_proxy(p, o) == -1)
+	p->limited = limited;
+	p->talks = !limited && os_is_terminal(OS_STDIN) &&
+	    os_is_terminal(OS_STDERR);
+	peer_within(p, limit_ms);
+	start_proxy(p, o);
+	p->hello = initialize(p, why);
+	if (p->hello != NULL)
+		return p;
+	if (p->start_error != 0) {
+		free(*why);
 		*why = xasprintf("the program cannot be started a second "
 				 "time: %s",
-		    strerror(errno));
-	else {
-		/* The end of the proxy is found when reading. */
-		sigaction(SIGPIPE, &ignored, NULL);
-		p->hello = initialize(p, why);
+		    os_error_text(p->start_error));
 	}
-	if (p->hello == NULL) {
-		peer_end(p);
-		return NULL;
-	}
-	return p;
+	peer_end(p);
+	return NULL;
 }
 
 struct peer *
 peer_start(const struct options *o, char **why)
 {
-	struct peer *p = peer_new(o);
-
-	p->talks = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
-	return begin(p, o, why);
+	return start(o, false, 0, why);
 }
 
 struct peer *
 peer_start_within(const struct options *o, int64_t limit_ms, char **why)
 {
-	struct peer *p = peer_new(o);
-
-	p->limited = true;
-	peer_within(p, limit_ms);
-	return begin(p, o, why);
+	return start(o, true, limit_ms, why);
 }
 
 void
 peer_within(struct peer *p, int64_t limit_ms)
 {
-	p->until = now_ms() + limit_ms;
+	p->until = loop_now(p->l) + limit_ms;
 	p->late = false;
 }
 
@@ -556,36 +609,25 @@ peer_hello(const struct peer *p)
 void
 peer_session(struct peer *p, struct peer_session *now, int64_t wait_ms)
 {
-	int64_t until = now_ms() + wait_ms;
-	ssize_t n;
+	int64_t until = loop_now(p->l) + wait_ms;
 
-	do {
-		while ((n = read(p->watch, now, sizeof *now)) ==
-		    (ssize_t)sizeof *now)
-			p->session = *now;
-	} while (n != 0 && !p->session.listens && !p->session.never_will &&
-	    wait_for(p->watch, until));
+	do
+		wait_until(p, until);
+	while (!p->late && p->child != NULL && !p->session.listens &&
+	    !p->session.never_will);
 	*now = p->session;
 }
 
-/* Waits until the proxy has closed its stdout, with a signal if it takes too
- * long, and at last without its help. */
+/* Waits until the proxy has ended. */
 static void
 see_it_end(struct peer *p)
 {
-	static const int signals[] = { SIGTERM, SIGKILL };
 	struct frame *f;
-	size_t i;
 
-	for (i = 0;; i++) {
-		if (p->limited)
-			peer_within(p, END_MS);
-		while ((f = next_message(p)) != NULL)
-			frame_unref(f);
-		if (!p->late || i == 2)
-			return;
-		kill(p->pid, signals[i]);
-	}
+	child_end_input(p->child);
+	peer_within(p, END_MS);
+	while ((f = next_message(p)) != NULL)
+		frame_unref(f);
 }
 
 void
@@ -593,21 +635,16 @@ peer_end(struct peer *p)
 {
 	size_t i;
 
-	if (p->out != -1)
-		close(p->out);
-	if (p->in != -1) {
+	if (p->child != NULL)
 		see_it_end(p);
-		close(p->in);
-	}
-	if (p->watch != -1)
-		close(p->watch);
-	while (p->pid > 0 && waitpid(p->pid, NULL, 0) == -1 && errno == EINTR)
-		;
+	child_free(p->child, true);
 	for (i = 0; i < p->n; i++)
 		frame_unref(p->list[i]);
 	free(p->list);
 	frame_unref(p->hello);
 	lines_free(p->lines);
+	loop_timer_free(p->timer);
+	loop_free(p->l);
 	free(p);
 }
 

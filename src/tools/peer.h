@@ -1,6 +1,11 @@
 /*
  * An MCP client for a command: it runs the proxy in a child process, between
  * two pipes. All functions block.
+ *
+ * The first line to the child is its task: ms for the start (-1: no limit), 1 if
+ * the proxy logs nothing (else 0), and the words of the command line, each as
+ * base64url; a blank stands before each. The child tells what it knows of the
+ * session by lines that no server can send, such as "#10010 2025-11-25".
  */
 #ifndef MCPSPLICE_TOOLS_PEER_H
 #define MCPSPLICE_TOOLS_PEER_H
@@ -45,6 +50,8 @@ struct peer_session {
 void peer_session(struct peer *p, struct peer_session *now, int64_t wait_ms);
 /* Ends the session and the proxy, and waits for its end. */
 void peer_end(struct peer *p);
+/* Is the child, "mcpsplice tools --agent". Returns the exit status. */
+int peer_process(void);
 
 /* Appends what the answers to this method have in their member, as a JSON
  * array. Returns 0, or -1 with *why (NULL before) for users, owned by the

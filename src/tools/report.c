@@ -1,8 +1,6 @@
 /* "mcpsplice report": what a bug report needs, in one file without secrets. */
 #include "config.h"
 
-#include <sys/utsname.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +12,7 @@
 #include "io/file.h"
 #include "options/setup.h"
 #include "os/place.h"
+#include "os/process.h"
 #include "tools/command.h"
 
 #define FOLDER ".local/state/mcpsplice"
@@ -94,17 +93,16 @@ int
 command_report(const struct options *o, char **why)
 {
 	struct loop *l = setup_loop(why);
-	struct utsname system;
+	char *system = os_process_system(), *text;
 	struct buf out = { 0 };
-	char *text;
 	int status;
 
 	if (l == NULL)
 		return 1;
 	setup_log(o, LEVEL_WARN);
-	if (uname(&system) == 0)
-		buf_addf(&out, "%s %s %s\n", system.sysname, system.release,
-		    system.machine);
+	if (system != NULL)
+		buf_addf(&out, "%s\n", system);
+	free(system);
 	add_part(&out, l, o, "version");
 	if (o->url != NULL) {
 		add_part(&out, l, o, "--show-config");

@@ -217,13 +217,12 @@ function system_header(name)
 	if (tolower(name) ~ "^(windows|win[a-z0-9]+|ws2tcpip|bcrypt|io|direct)\\.h$" &&
 	    file !~ /^os\/windows\//)
 		breach("Windows belongs to os/windows")
-	# what has not moved to os/posix yet: pipes, children, authorities
-	if (name ~ /^(dirent|sys\/(file|stat|statvfs))\.h$/ &&
-	    file !~ /^(os\/posix\/.*|io\/(pipes|child|authorities)\.c)$/)
-		breach("files belong to os/posix")
-	# log has the clock and the process; mem ends the process
-	if (room == "base" && name !~ pure && file != "base/log.c" &&
-	    !(file == "base/mem.c" && name == "unistd.h"))
+	if (name ~ "^((unistd|fcntl|poll|dirent|signal|netdb)\\.h$|" \
+	    "(sys|netinet|arpa|net|linux)/)" && file !~ /^os\/posix\// &&
+	    !(name == "sys/types.h" && file == "core/exchange/verdict.h"))
+		breach("systems of this kind belong to os/posix")
+	if (room == "base" && name !~ pure &&
+	    !(file == "base/log.c" && name == "time.h"))
 		breach("base touches no descriptor and no clock: no <" name ">")
 }
 
@@ -307,19 +306,16 @@ pass == 1 {
 	# a definition and a prototype begin their line, a call does not
 	if (line ~ /^\t/)
 		check_calls(line)
-	# to give it to a child without our secrets is what io/child is for, and
-	# to find what we have not, io/ancestors
-	if (file == "io/child.c")
-		gsub(/environ/, "", line)
+	# to find what we have not is what io/ancestors is for
 	if (file == "io/ancestors.c")
 		gsub(/getenv/, "", line)
 	if (room !~ /^(os|main|options|tools)$/ && file != "proxy/proxy.c" &&
 	    file != "signin/account.c" && uses(line,
 	    "getenv|secure_getenv|setenv|unsetenv|putenv|clearenv|environ"))
 		breach("the environment belongs to options and tools")
-	if (room != "os" && file != "io/child.c" && file != "tools/peer.c" && calls(line,
+	if (room != "os" && calls(line,
 	    "fork|vfork|exec[lv]p?e?|fexecve|execvpe|posix_spawnp?"))
-		breach("processes are started by io/child.c and tools/peer.c")
+		breach("processes are started by os")
 	# what changes folders, and what locks
 	if (room != "os" && calls(line,
 	    "openat|creat|mkdir|mkdirat|rmdir|mkdtemp|mkstemp|mkostemp|" \
@@ -337,11 +333,11 @@ pass == 1 {
 		breach("nothing is given to a shell")
 	# the proxy hands the descriptor to io/pipes
 	if (room == "proxy")
-		sub(/pipes_new[ \t]*\(.*STDOUT_FILENO/, "", line)
+		sub(/pipes_new[ \t]*\(.*OS_STDOUT/, "", line)
 	# a tool speaks to the user, a login process to its proxy
-	if (file != "main.c" && file != "io/pipes.c" && room != "tools" &&
+	if (file != "main.c" && room !~ /^(os|tools)$/ &&
 	    file != "signin/process.c") {
-		if (uses(line, "stdout|STDOUT_FILENO") ||
+		if (uses(line, "stdout|STDOUT_FILENO|OS_STDOUT") ||
 		    calls(line, "printf|vprintf|puts|putchar") ||
 		    line ~ /(^|[^A-Za-z0-9_])d?(write|printf|writev)[ \t]*\([ \t]*1[ \t]*,/)
 			breach("stdout is the wire: io/pipes.c alone writes it")

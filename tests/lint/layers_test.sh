@@ -13,7 +13,7 @@ fresh()
 {
 	rm -rf "$dir/src"
 	for room in base core/wire core/session core/client io store auth \
-	    options proxy proxy/transport proxy/cache signin; do
+	    options proxy proxy/transport proxy/cache signin os/posix; do
 		mkdir -p "$dir/src/$room"
 	done
 	cat >"$dir/src/base/mem.c" <<-'END'
@@ -42,7 +42,7 @@ fresh()
 	END
 	echo '#include <curl/curl.h>' >"$dir/src/io/http_state.h"
 	echo '#include <event2/event.h>' >"$dir/src/io/loop.c"
-	echo 'x = write(1, "a", 1); fflush(stdout);' >"$dir/src/io/pipes.c"
+	echo 'x = write(1, "a", 1); fflush(stdout);' >"$dir/src/os/posix/stream.c"
 	echo '#include "io/http.h"' >"$dir/src/proxy/transport/streamable.c"
 	echo '#include "core/wire/sse.h"' >>"$dir/src/proxy/transport/streamable.c"
 	echo '#include <json-c/json.h>' >"$dir/src/store/record.c"
@@ -72,7 +72,6 @@ fresh()
 	END
 	echo 'void session_send(struct session *s);' \
 	    >"$dir/src/core/session/parts.h"
-	mkdir -p "$dir/src/os/posix"
 	echo 'x = flock(fd, 1); y = openat(dir, n, 0);' \
 	    >"$dir/src/os/posix/file.c"
 	echo '#include <sys/stat.h>' >>"$dir/src/os/posix/file.c"
@@ -81,7 +80,7 @@ fresh()
 	echo 'fputs(help, stdout);' >"$dir/src/main.c"
 	echo 'x = getenv("HOME");' >>"$dir/src/options/options.c"
 	echo '#include "proxy/transport/streamable.h"' >"$dir/src/proxy/proxy.c"
-	echo 'p = pipes_new(l, STDIN_FILENO, STDOUT_FILENO, x);' \
+	echo 'p = pipes_new(l, OS_STDIN, OS_STDOUT, x);' \
 	    >>"$dir/src/proxy/proxy.c"
 }
 
@@ -192,6 +191,8 @@ breach base/append.c '	rename(a, b);'
 breach base/append.c '#include <fcntl.h>'
 breach io/file.c '#include <sys/stat.h>'
 breach store/import.c '#include <dirent.h>'
+breach io/listener.c '#include <netinet/in.h>'
+breach tools/peer.c '#include <signal.h>'
 breach options/file.c '	rc = fstat(fd, &st);'
 breach tools/wrap.c '	real = realpath(path, NULL);'
 breach tools/wrap.c '	fd = open(a, O_RDONLY);'

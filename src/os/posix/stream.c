@@ -54,7 +54,7 @@ struct os_output {
 	bool tells_end;
 };
 
-const int os_output_event = OS_WRITE;
+const int os_output_event = OS_TO_WRITE;
 
 static void *
 make(size_t n)

@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/bounds.h"
 #include "base/codec.h"
@@ -19,6 +18,7 @@
 #include "io/file.h"
 #include "os/file.h"
 #include "os/place.h"
+#include "os/process.h"
 #include "proxy/cache/profile.h"
 
 #define FOLDER ".local/state/mcpsplice/processes"
@@ -74,10 +74,10 @@ process_note_new(const struct process_note_config *c)
 	n = xcalloc(1, sizeof *n);
 	n->home = xstrdup(c->home);
 	n->file = folder(n->home);
-	buf_addf(&n->fixed, "{\"pid\":%ld,", (long)getpid());
+	buf_addf(&n->fixed, "{\"pid\":%ld,", os_process_id());
 	add_text(&n->fixed, "server", span_of(c->server));
 	buf_addf(&n->fixed, ",\"parent_pid\":%ld,\"started\":%" PRId64 ",",
-	    (long)c->parent_id, (int64_t)time(NULL));
+	    c->parent_id, (int64_t)time(NULL));
 	add_text(&n->fixed, "parent",
 	    span_of(c->parent != NULL ? c->parent : ""));
 	return n;

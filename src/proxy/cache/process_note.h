@@ -9,8 +9,6 @@
 #ifndef MCPSPLICE_PROXY_CACHE_PROCESS_NOTE_H
 #define MCPSPLICE_PROXY_CACHE_PROCESS_NOTE_H
 
-#include <sys/types.h>
-
 #include "base/mem.h"
 
 struct process_note;
@@ -21,7 +19,7 @@ struct process_note_config {
 	const char *server; /* its URL, without secrets */
 	const char *parent; /* name of the program that started this one; NULL:
 			     * it is not known */
-	pid_t parent_id;
+	long parent_id;
 };
 
 /* Makes a note, which the caller owns, without touching the disk. Returns NULL,
