@@ -6,10 +6,10 @@
 #include "config.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/bounds.h"
 #include "play/suite.h"
+#include "unit/unit.h"
 
 #define META "$A"
 #define ROOTS "'method':'roots/list'"
@@ -539,7 +539,7 @@ time_of_progress(size_t bytes, int n)
 {
 	char *data = xmalloc(bytes + 1);
 	struct buf b;
-	clock_t start;
+	double start;
 	int i;
 
 	memset(data, 'x', bytes);
@@ -557,10 +557,10 @@ time_of_progress(size_t bytes, int n)
 		    "< @'p-c2' {$J,'method':'notifications/progress','params':"
 		    "{'progressToken':'no%d','progress':1}}\n",
 		    i);
-	start = clock();
+	start = unit_cpu();
 	check(&b);
 	free(data);
-	return (long)((clock() - start) / (CLOCKS_PER_SEC / 1000));
+	return (long)(1000 * (unit_cpu() - start));
 }
 
 /* What they cost does not depend on how long the open requests are. */

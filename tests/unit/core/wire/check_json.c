@@ -5,7 +5,6 @@
 
 #include <limits.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "unit/unit.h"
 
@@ -505,10 +504,9 @@ END_TEST
 static double
 seconds(const char *open, const char *unit, const char *close, size_t n)
 {
-	double best = 1e9, t;
 	struct span key, value;
+	double start, t;
 	struct buf b;
-	clock_t start;
 	size_t at;
 	int i;
 
@@ -517,19 +515,17 @@ seconds(const char *open, const char *unit, const char *close, size_t n)
 	while (b.n < n)
 		buf_adds(&b, unit);
 	buf_adds(&b, close);
-	for (i = 0; i < 3; i++) {
-		start = clock();
+	start = unit_cpu();
+	for (i = 0; !unit_measured(start, i, &t); i++) {
 		ck_assert_int_eq(json_check(buf_span(&b), UINT_MAX, NULL, NULL,
 				     NULL),
 		    JSON_OK);
 		at = 0;
 		while (json_next(buf_span(&b), &at, &key, &value))
 			continue;
-		t = (double)(clock() - start) / CLOCKS_PER_SEC;
-		best = t < best ? t : best;
 	}
 	buf_free(&b);
-	return best;
+	return t;
 }
 
 /* Sixteen times the text must not take more than forty times as long. */

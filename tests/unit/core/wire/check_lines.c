@@ -7,7 +7,6 @@
 #include "core/wire/lines.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "unit/unit.h"
 
@@ -249,28 +248,25 @@ static double
 seconds(size_t n, size_t max, size_t piece)
 {
 	static char chunk[4096];
-	double best = 1e9, t;
 	struct lines *l;
+	double start, t;
 	struct buf told;
-	clock_t start;
 	size_t i;
 	int k;
 
 	memset(chunk, '[', sizeof chunk);
 	buf_init(&told, 0);
-	for (k = 0; k < 3; k++) {
+	start = unit_cpu();
+	for (k = 0; !unit_measured(start, k, &t); k++) {
 		buf_reset(&told);
-		start = clock();
 		l = lines_new(max, &ops, &told);
 		for (i = 0; i < n; i += piece)
 			lines_feed(l, chunk, piece);
 		lines_end(l);
 		lines_free(l);
-		t = (double)(clock() - start) / CLOCKS_PER_SEC;
-		best = t < best ? t : best;
 	}
 	buf_free(&told);
-	return best;
+	return t;
 }
 
 START_TEST(test_linear)

@@ -6,8 +6,6 @@
 
 #include "core/wire/sse.h"
 
-#include <time.h>
-
 #include "base/frame.h"
 #include "unit/unit.h"
 
@@ -397,11 +395,10 @@ on_count(const char *type, struct buf *data, void *arg)
 static double
 seconds(const char *unit, size_t n, size_t piece)
 {
-	double best = 1e9, t;
 	size_t i, part, told = 0;
+	double start, t;
 	struct sse *s;
 	struct buf b;
-	clock_t start;
 	int k;
 
 	buf_init(&b, 0);
@@ -409,21 +406,19 @@ seconds(const char *unit, size_t n, size_t piece)
 	while (b.n < n)
 		buf_adds(&b, unit);
 	buf_adds(&b, "\r\rdata\r\r");
-	for (k = 0; k < 3; k++) {
+	start = unit_cpu();
+	for (k = 0; !unit_measured(start, k, &t); k++) {
 		told = 0;
-		start = clock();
 		s = sse_new(0, on_count, &told);
 		for (i = 0; i < b.n; i += part) {
 			part = b.n - i < piece ? b.n - i : piece;
 			sse_feed(s, b.p + i, part);
 		}
 		sse_free(s);
-		t = (double)(clock() - start) / CLOCKS_PER_SEC;
-		best = t < best ? t : best;
 		ck_assert_uint_gt(told, 0);
 	}
 	buf_free(&b);
-	return best;
+	return t;
 }
 
 START_TEST(test_linear)
