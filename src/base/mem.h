@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "os/text.h"
+
 /* A borrowed view of bytes; it never outlives the bytes. If n is 0, p may be
  * NULL: the value is absent. */
 struct span {
