@@ -139,7 +139,7 @@ file_dir(const char *base, const char *below, bool make, char **why)
 		errno = EINVAL;
 		return -1;
 	}
-	path = xasprintf("%s/%s", base, below);
+	path = xasprintf("%s/%s", base, os_place_below(below));
 	other = find_other(path, strlen(base));
 	errno = EPERM;
 	fd = other > 0 ? -1 : os_folder_open(path, OS_NO_LINK);

@@ -41,6 +41,7 @@
 #include "io/url.h"
 #include "os/file.h"
 #include "os/place.h"
+#include "os/secret.h"
 
 #define HOST_BYTES 64 /* with its NUL */
 #define HASH_DIGITS 16
@@ -309,7 +310,7 @@ store_unlock(int fd)
 static bool
 may_be_made(const char *home)
 {
-	char *path = xasprintf("%s/%s", home, STORE_BELOW);
+	char *path = xasprintf("%s/%s", home, os_place_below(STORE_BELOW));
 	bool may = false;
 
 	while (strlen(path) >= strlen(home)) {
@@ -368,7 +369,7 @@ store_new(struct loop *l, const struct store_config *config, char **why)
 		return NULL;
 	}
 	s->home = xstrdup(config->home);
-	s->path = xasprintf("%s/%s", s->home, STORE_BELOW);
+	s->path = xasprintf("%s/%s", s->home, os_place_below(STORE_BELOW));
 	if (config->helper != NULL) {
 		s->helper = child_words(config->helper, &reason);
 		if (s->helper == NULL) {
@@ -505,6 +506,24 @@ reason_of(int error)
 	}
 }
 
+/* Opens what was sealed. A record of before that is taken as it is. */
+static int
+unseal(struct buf *text)
+{
+	size_t n;
+	char *plain = os_secret_open(text->p, text->n, &n);
+
+	if (plain == NULL)
+		return errno == 0 ? 0 : -1;
+	buf_wipe(text);
+	buf_init(text, 0);
+	buf_reserve(text, n);
+	buf_add(text, plain, n);
+	mem_wipe(plain, n);
+	free(plain);
+	return 0;
+}
+
 static void
 file_load(struct store_op *op, const char *name)
 {
@@ -516,7 +535,8 @@ file_load(struct store_op *op, const char *name)
 
 	name_file(file, "", name, RECORD_END);
 	buf_init(&text, 0);
-	if (dir >= 0 && file_read(dir, file, BOUND_PART_BYTES, &text) == 0)
+	if (dir >= 0 && file_read(dir, file, BOUND_PART_BYTES, &text) == 0 &&
+	    unseal(&text) == 0)
 		op_parse(op, buf_span(&text), path);
 	else if (errno != ENOENT)
 		op->why = xasprintf("%s cannot be used: %s", path,
@@ -529,11 +549,18 @@ static void
 file_save(struct store_op *op, const char *name, struct span text)
 {
 	struct store *s = op->store;
-	char file[STORE_FILE_BYTES];
-	int dir = open_folder(s, true);
+	char file[STORE_FILE_BYTES], *sealed;
+	int dir, rc = -1;
+	size_t n;
 
 	name_file(file, "", name, RECORD_END);
-	if (dir >= 0 && file_write(dir, file, text, true) == 0)
+	sealed = os_secret_seal(text.p, text.n, &n);
+	if (sealed != NULL && n <= BOUND_PART_BYTES)
+		text = (struct span){ sealed, n };
+	if ((dir = open_folder(s, true)) >= 0)
+		rc = file_write(dir, file, text, true);
+	free(sealed);
+	if (rc == 0)
 		return;
 	op->why = xasprintf("%s/%s cannot be written: %s", s->path, file,
 	    strerror(errno));
