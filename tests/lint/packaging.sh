@@ -42,6 +42,21 @@ for usage in address deb mcpb/pack container/build; do
 	grep -q '^usage: ' "$dir/usage" || fail "$usage does not say its usage"
 done
 
+# On a Mac, played: the names are Homebrew's, and nothing is installed.
+mkdir "$dir/mac"
+printf '#!/bin/sh\necho Darwin\n' >"$dir/mac/uname"
+chmod +x "$dir/mac/uname"
+for group in build check; do
+	status=0
+	PATH=$dir/mac ./install-deps $group >"$dir/said" 2>&1 || status=$?
+	[ $status -eq 1 ] || fail "install-deps $group on a Mac exits $status"
+	for words in 'xcode-select --install' \
+	    'brew install .* curl .*libevent .*check$' 'Missing, .* libevent-dev'; do
+		grep -q -e "$words" "$dir/said" ||
+		    fail "install-deps $group on a Mac says: $(cat "$dir/said")"
+	done
+done
+
 # The templates of Debian, filled in as contrib/deb does.
 version=$(sed -n 's/^AC_INIT(\[mcpsplice\], \[\(.*\)\])$/\1/p' ../configure.ac)
 for file in control changelog.in; do
