@@ -489,8 +489,7 @@ is_nonce(const char *s)
 void
 dpop_hear(struct dpop *d, const char *nonce)
 {
-	if (nonce == NULL || !is_nonce(nonce) ||
-	    (d->nonce != NULL && strcmp(d->nonce, nonce) == 0))
+	if (nonce == NULL || !is_nonce(nonce) || string_eq(d->nonce, nonce))
 		return;
 	free(d->nonce);
 	d->nonce = xstrdup(nonce);

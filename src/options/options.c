@@ -806,7 +806,7 @@ is_known(const struct options *o, const char *variable)
 	size_t i;
 
 	for (i = 0; !known && i < sizeof named / sizeof *named; i++)
-		known = named[i] != NULL && strcmp(named[i], variable) == 0;
+		known = string_eq(named[i], variable);
 	for (i = 0; !known && i < o->headers.n; i++)
 		known = strstr(o->headers.list[i], reference) != NULL;
 	for (i = 0; !known && i < option_table_rows; i++) {

@@ -356,7 +356,7 @@ option_value_wrong(const struct option_row *row, const char *value)
 			return rules[i].wrong(value);
 	if (row->kind == OPTION_HEADER && *value != '@')
 		return wrong_header(value);
-	if (row->arg != NULL && strcmp(row->arg, "VAR") == 0 &&
+	if (string_eq(row->arg, "VAR") &&
 	    (value[strspn(value, LETTERS "_")] != '\0' ||
 		strchr("0123456789", *value) != NULL))
 		return xstrdup(" takes the NAME of a variable, not the token");
@@ -532,7 +532,7 @@ apply_fail(enum fail *field, const struct option_setting *s, char **why)
 {
 	bool on = true;
 
-	if (!s->off && s->value != NULL && strcmp(s->value, "any") == 0) {
+	if (!s->off && string_eq(s->value, "any")) {
 		*field = FAIL_ANY;
 		return 0;
 	}

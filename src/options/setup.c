@@ -211,7 +211,7 @@ asks_for_no_checks(void)
 {
 	const char *value = getenv("NODE_TLS_REJECT_UNAUTHORIZED");
 
-	return value != NULL && strcmp(value, "0") == 0;
+	return string_eq(value, "0");
 }
 
 static void

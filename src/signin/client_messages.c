@@ -435,7 +435,7 @@ registered_method(struct json_object *doc, const struct server_metadata *m,
 {
 	const char *method = text_of(doc, "token_endpoint_auth_method");
 
-	if (!has_secret || (method != NULL && strcmp(method, "none") == 0) ||
+	if (!has_secret || string_eq(method, "none") ||
 	    (method == NULL && m->method_none && !m->method_basic &&
 		!m->method_post))
 		return CLIENT_NONE;

@@ -145,7 +145,7 @@ take(struct json_object *doc, const struct id_jag_for *to, char **jag)
 	const char *text = document_text(doc, "access_token"), *fault;
 	struct span token = span_of(text);
 
-	if (type == NULL || strcmp(type, CLIENT_ID_JAG) != 0)
+	if (!string_eq(type, CLIENT_ID_JAG))
 		return "it is of another type than was asked for "
 		       "(issued_token_type)";
 	if (token.n == 0 || token.n > BOUND_TEXT_BYTES ||

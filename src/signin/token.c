@@ -300,7 +300,7 @@ has_error(const struct fetch_answer *a, const char *name)
 {
 	const char *error = document_text(a->json, "error");
 
-	return a->status >= 400 && error != NULL && strcmp(error, name) == 0;
+	return a->status >= 400 && string_eq(error, name);
 }
 
 /* Why the proof is refused, if another one would be, too: for people, owned by

@@ -60,8 +60,7 @@ is_shown(struct login *g, const char *url, const char *code)
 {
 	if (code == NULL)
 		code = "";
-	if (g->shown != NULL && strcmp(g->shown, url) == 0 &&
-	    strcmp(g->shown_code, code) == 0)
+	if (string_eq(g->shown, url) && strcmp(g->shown_code, code) == 0)
 		return true;
 	string_set(&g->shown, url);
 	string_set(&g->shown_code, code);
@@ -206,8 +205,8 @@ static bool
 forget_scopes(struct login *g, const struct callback *c)
 {
 	char *named = login_named_scope(g);
-	bool refused = named == NULL && g->scope != NULL && c->error != NULL &&
-	    strcmp(c->error, "invalid_scope") == 0;
+	bool refused = named == NULL && g->scope != NULL &&
+	    string_eq(c->error, "invalid_scope");
 
 	free(named);
 	if (refused) {

@@ -837,7 +837,7 @@ is_error(const struct oauth *o, const struct challenge *c, const char *name)
 {
 	const char *error = challenge_error(c, o->bound);
 
-	return error != NULL && strcmp(error, name) == 0;
+	return string_eq(error, name);
 }
 
 /* The token is good, but its proof needs the server's nonce, which may change

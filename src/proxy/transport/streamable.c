@@ -823,7 +823,7 @@ on_event(const char *type, struct buf *data, void *arg)
 static void
 remember_peer(struct streamable *u, const char *peer)
 {
-	if (peer == NULL || (u->peer != NULL && strcmp(u->peer, peer) == 0))
+	if (peer == NULL || string_eq(u->peer, peer))
 		return;
 	free(u->peer);
 	u->peer = xstrdup(peer);
