@@ -338,14 +338,8 @@ add_value(struct buf *out, const struct option_row *row, const void *field)
 	case OPTION_FAIL:
 		add_word(out, "no|yes|any", *(const enum fail *)field);
 		break;
-	case OPTION_REPLAY:
-		add_word(out, row->arg, *(const enum replay *)field);
-		break;
-	case OPTION_START:
-		add_word(out, row->arg, *(const enum session_start *)field);
-		break;
-	case OPTION_PROTOCOL:
-		add_word(out, row->arg, *(const enum era_protocol *)field);
+	case OPTION_CHOICE:
+		add_word(out, row->arg, *(const unsigned *)field);
 		break;
 	case OPTION_TRANSPORT:
 		transport = *(const enum era_transport *)field;
@@ -353,9 +347,6 @@ add_value(struct buf *out, const struct option_row *row, const void *field)
 		    transport == TRANSPORT_SSE_FIRST ? option_transport_words :
 						       row->arg,
 		    transport);
-		break;
-	case OPTION_AUTH:
-		add_word(out, row->arg, *(const enum auth_mode *)field);
 		break;
 	case OPTION_LOG_FORMAT:
 		add_word(out, row->arg, *(const bool *)field);

@@ -500,18 +500,10 @@ apply_choice(struct options *o, void *field, const struct option_setting *s,
 		    strcmp(value, "stdio") == 0 ?
 			"; mcpsplice itself is the stdio side" :
 			"");
-	if (s->row->kind == OPTION_REPLAY)
-		*(enum replay *)field = (enum replay)i;
-	else if (s->row->kind == OPTION_START)
-		*(enum session_start *)field = (enum session_start)i;
-	else if (s->row->kind == OPTION_AUTH)
-		*(enum auth_mode *)field = (enum auth_mode)i;
-	else if (s->row->kind == OPTION_PROTOCOL)
-		*(enum era_protocol *)field = (enum era_protocol)i;
-	else if (s->row->kind == OPTION_TRANSPORT)
-		*(enum era_transport *)field = (enum era_transport)i;
-	else
+	if (s->row->kind == OPTION_LOG_FORMAT)
 		*(bool *)field = i != 0;
+	else /* an enum without negative values is an unsigned */
+		*(unsigned *)field = (unsigned)i;
 	return 0;
 }
 
@@ -729,11 +721,8 @@ option_set_apply(struct options *o, const struct option_setting *s, char **why)
 	case OPTION_UINT:
 		rc = apply_number(field, s, effective(s), why);
 		break;
-	case OPTION_REPLAY:
-	case OPTION_START:
-	case OPTION_PROTOCOL:
+	case OPTION_CHOICE:
 	case OPTION_TRANSPORT:
-	case OPTION_AUTH:
 	case OPTION_LOG_FORMAT:
 		rc = apply_choice(o, field, s, effective(s), why);
 		break;

@@ -106,7 +106,7 @@ const struct option_row option_table[] = {
 	    "send the credentials that CMD prints"),
 	SWITCH("negotiate", 0, OPTION_SIGN_IN, 0, negotiate,
 	    "sign in with your Kerberos ticket"),
-	CHOICE("auth", OPTION_AUTH, OPTION_SIGN_IN, 0, auth,
+	CHOICE("auth", OPTION_CHOICE, OPTION_SIGN_IN, 0, auth,
 	    "auto|none|static|oauth|device|client-credentials|"
 	    "workload|enterprise",
 	    "auto", NULL),
@@ -209,11 +209,11 @@ const struct option_row option_table[] = {
 	{ "ping-interval", 0, OPTION_SECONDS, OPTION_LIMITS, 0,
 	    AT(ping_interval_ms), "SEC", "0", 1000, MS_MAX, NULL, NULL },
 
-	CHOICE("replay", OPTION_REPLAY, OPTION_BEHAVIOUR, OPTION_GUARD, replay,
+	CHOICE("replay", OPTION_CHOICE, OPTION_BEHAVIOUR, OPTION_GUARD, replay,
 	    "never|refused|safe", "safe", "what is sent again"),
-	CHOICE("start", OPTION_START, OPTION_BEHAVIOUR, OPTION_BRIEF, start,
+	CHOICE("start", OPTION_CHOICE, OPTION_BEHAVIOUR, OPTION_BRIEF, start,
 	    "auto|wait|stand-in|instant", "auto", "if the server is down"),
-	CHOICE("protocol", OPTION_PROTOCOL, OPTION_BEHAVIOUR, 0, protocol,
+	CHOICE("protocol", OPTION_CHOICE, OPTION_BEHAVIOUR, 0, protocol,
 	    "auto|legacy|modern", "auto", NULL),
 	CHOICE("transport", OPTION_TRANSPORT, OPTION_BEHAVIOUR, 0, transport,
 	    "auto|http|sse", "auto", NULL),

@@ -16,13 +16,10 @@ enum option_kind {
 	OPTION_SECONDS,     /* int64_t, in ms */
 	OPTION_SIZE,        /* size_t, in bytes */
 	OPTION_UINT,        /* unsigned */
-	OPTION_REPLAY,      /* enum replay, one of arg's words */
-	OPTION_START,       /* enum session_start, one of arg's words */
-	OPTION_PROTOCOL,    /* enum era_protocol, one of arg's words */
+	OPTION_CHOICE,      /* an enum, one of arg's words */
 	OPTION_TRANSPORT,   /* enum era_transport, one of arg's words or of
 			     * option_transport_words */
-	OPTION_AUTH,        /* enum auth_mode, one of arg's words */
-	OPTION_AUTH_WORD,   /* the same; help is the word */
+	OPTION_AUTH_WORD,   /* enum auth_mode; help is the word of arg's */
 	OPTION_LOG_FORMAT,  /* bool, one of arg's words */
 	OPTION_SWITCH,      /* bool */
 	OPTION_FAIL,        /* enum fail: a switch, or "any" */
