@@ -32,6 +32,7 @@ struct frame {
 	 * them often. */
 	struct span id, method, params, meta, token, result, error;
 	bool ambiguous; /* another parser may read another message in it */
+	bool has_null;  /* a member of params is null */
 	char *bytes;    /* owned; NULL if the bytes follow the struct */
 };
 

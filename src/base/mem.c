@@ -92,9 +92,10 @@ span_trim(struct span s, const char *blanks)
 {
 	size_t n = strlen(blanks);
 
-	for (; s.n > 0 && memchr(blanks, *s.p, n) != NULL; s.n--)
+	for (; s.n > 0 && *s.p <= ' ' && memchr(blanks, *s.p, n); s.n--)
 		s.p++;
-	while (s.n > 0 && memchr(blanks, s.p[s.n - 1], n) != NULL)
+	while (s.n > 0 && s.p[s.n - 1] <= ' ' &&
+	    memchr(blanks, s.p[s.n - 1], n))
 		s.n--;
 	return s;
 }

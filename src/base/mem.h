@@ -104,7 +104,7 @@ const char *span_find(struct span s, const char *text);
 /* Takes the part before the first byte end off rest, or all of it, and returns
  * it; that byte goes, too. */
 struct span span_take(struct span *rest, char end);
-/* Returns s without the bytes of blanks at both ends. */
+/* Returns s without the bytes of blanks, which are white space, at both ends. */
 struct span span_trim(struct span s, const char *blanks);
 
 /* Makes b an empty buffer without memory. max: its cap in bytes; 0: none, and

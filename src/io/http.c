@@ -195,7 +195,7 @@ http_header(struct transfer *x, const char *name, size_t index)
 {
 	struct curl_header *header;
 
-	if (x->status == 0 ||
+	if (x->status == 0 || (x->initials & initial_of(*name)) == 0 ||
 	    curl_easy_header(x->easy, name, index, CURLH_HEADER, -1, &header) !=
 		CURLHE_OK)
 		return NULL;

@@ -295,6 +295,7 @@ take(struct http *h)
 	x->turn_at = 0;
 	x->written = 0;
 	x->head_bytes = 0;
+	x->initials = 0;
 	x->status = 0;
 	x->abort = x->paused = x->held = x->looks = false;
 	x->connection = NULL;

@@ -166,6 +166,7 @@ struct transfer {
 	int64_t idle_ms;
 	int64_t expires;     /* end of the transfer in any case; 0: none */
 	int64_t heard;       /* when the last byte came */
+	unsigned initials;   /* of the names of the headers that came */
 	int64_t turn_at;     /* the turn of the loop in which so many */
 	size_t turn_bytes;   /* bytes of the body were taken */
 	int64_t written;     /* when the last byte of the request went out */
@@ -198,6 +199,13 @@ struct transfer {
 	struct way_notes *notes; /* of http_way; NULL: it is not watched */
 	char error[CURL_ERROR_SIZE];
 };
+
+/* A bit for the first letter of a header's name, in whatever case. */
+static inline unsigned
+initial_of(char c)
+{
+	return 1U << (c & 31);
+}
 
 /* Sets an option and remembers the first error; a transfer with an error ends
  * as HTTP_CONFIG. */

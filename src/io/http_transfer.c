@@ -167,7 +167,8 @@ take_coding(struct transfer *x, const char *p, size_t n)
 	const char *end = p + n;
 	size_t len;
 
-	if (n < sizeof line - 1 || strncasecmp(p, line, sizeof line - 1) != 0)
+	if (n < sizeof line - 1 || (p[8] | 0x20) != 'e' ||
+	    strncasecmp(p, line, sizeof line - 1) != 0)
 		return;
 	for (p += sizeof line - 1; p < end; p += len) {
 		for (len = 0; p + len < end && !strchr(", \t\r\n", p[len]);)
@@ -191,6 +192,7 @@ http_on_header(char *p, size_t size, size_t n, void *arg)
 	n *= size;
 	x->heard = loop_now(x->h->l);
 	x->head_bytes += n;
+	x->initials |= initial_of(*p);
 	if (x->head_bytes > BOUND_TEXT_BYTES) {
 		x->too_large = true;
 		return 0;
@@ -721,7 +723,9 @@ http_finish(struct transfer *x, CURLcode rc)
 	if (rc == CURLE_COULDNT_RESOLVE_HOST && is_name_of_proxy(x))
 		rc = CURLE_COULDNT_RESOLVE_PROXY;
 	proxy_status = 0;
-	curl_easy_getinfo(x->easy, CURLINFO_HTTP_CONNECTCODE, &proxy_status);
+	if (x->proxied)
+		curl_easy_getinfo(x->easy, CURLINFO_HTTP_CONNECTCODE,
+		    &proxy_status);
 	end = judge(x, rc, proxy_status);
 	finish(x, rc, end, (int)proxy_status);
 }

@@ -279,6 +279,15 @@ verdict_error(const struct facts *facts, const struct frame *error,
 	return r;
 }
 
+/* Many results have neither an E nor an escape, and then no isError. */
+static bool
+is_error(struct span result)
+{
+	return (memchr(result.p, 'E', result.n) != NULL ||
+		   memchr(result.p, '\\', result.n) != NULL) &&
+	    span_is(json_get(result, "isError"), "true");
+}
+
 /* A tool may speak of sessions of its own: only the user can know, by
  * in_results. */
 struct ruling
@@ -292,7 +301,7 @@ verdict_result(const struct facts *facts, const struct frame *result,
 
 	*hint = false;
 	if (!facts->had_session || result->result.n > BOUND_HEADER_BYTES ||
-	    !span_is(json_get(result->result, "isError"), "true"))
+	    !is_error(result->result))
 		return r;
 	error_text_of_result(&said, result->result);
 	marks = marks_of(facts, &said, more->in_results ? more : &none);

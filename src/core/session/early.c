@@ -170,7 +170,7 @@ stand_in_answer(const struct session *s, const struct frame *request)
 struct frame *
 session_early_answer(struct session *s, struct frame *request)
 {
-	const struct list_kind *k = list_kind_of(request);
+	const struct list_kind *k;
 
 	/* The server is told the level when it is there. */
 	if (is_early(s) && json_key_is(request->method, "logging/setLevel") &&
@@ -178,7 +178,8 @@ session_early_answer(struct session *s, struct frame *request)
 		return msg_result(request->id, "{}");
 	if (s->start.tool != NULL)
 		return stand_in_answer(s, request);
-	if (!is_early(s) || k == NULL || !list_begins(request))
+	if (!is_early(s) || (k = list_kind_of(request)) == NULL ||
+	    !list_begins(request))
 		return NULL;
 	if (k == list_kinds && s->start.tools.n > 0)
 		return msg_result(request->id, buf_str(&s->start.tools));

@@ -187,9 +187,7 @@ edit_arguments(struct frame *f)
 	const struct edit none = { "arguments", span_of("{}") };
 	struct frame *made;
 
-	/* Most params have no null at all, and then no further look. */
-	if (f->params.n == 0 ||
-	    memmem(f->params.p, f->params.n, "null", 4) == NULL ||
+	if (!f->has_null ||
 	    (!json_key_is(f->method, "tools/call") &&
 		!json_key_is(f->method, "prompts/get")) ||
 	    !span_is(json_get(f->params, none.key), "null"))

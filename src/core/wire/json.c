@@ -181,15 +181,11 @@ read_wide(struct reader *r)
 	}
 }
 
-/* Steps over a string; r->p is at the opening quote. */
+/* Steps over the rest of a string, with its end; r->p is at a special byte. */
 static bool
-read_string(struct reader *r)
+read_rest(struct reader *r)
 {
-	r->p++;
-	for (;;) {
-		r->p = skip_plain(r->p, r->end);
-		if (r->p == r->end)
-			return false;
+	for (; r->p < r->end; r->p = skip_plain(r->p, r->end)) {
 		if (*r->p == '"') {
 			r->p++;
 			return true;
@@ -199,6 +195,18 @@ read_string(struct reader *r)
 		else if (*r->p != '\\' || !read_escape(r))
 			return false;
 	}
+	return false;
+}
+
+/* Steps over a string; r->p is at the opening quote. Most are plain. */
+static inline bool
+read_string(struct reader *r)
+{
+	r->p = skip_plain(r->p + 1, r->end);
+	if (r->p == r->end || *r->p != '"')
+		return read_rest(r);
+	r->p++;
+	return true;
 }
 
 /* Steps over at least one digit. */

@@ -51,7 +51,7 @@ is_odd(struct span key, const char *const *names)
 		if (key.p[i] != '_' && key.p[i] != '-' && n < sizeof plain)
 			plain[n++] = key.p[i];
 	}
-	for (; *names != NULL; names++)
+	for (; n < sizeof plain && *names != NULL; names++)
 		if (span_is_nocase(key, *names) ||
 		    span_is_nocase((struct span){ plain, n }, *names))
 			return true;
@@ -174,6 +174,7 @@ look_into_params(struct frame *f)
 	if (json_kind(f->params) != '{')
 		return;
 	while (json_next(f->params, &at, &key, &value)) {
+		f->has_null |= json_kind(value) == 'n';
 		slot = is_name(key, "_meta", &exact) ? &f->meta :
 		    is_name(key, "name", &exact)     ? &name :
 						       NULL;
@@ -185,13 +186,17 @@ look_into_params(struct frame *f)
 static void
 locate(struct frame *f, const struct members *m)
 {
-	if (m->method.p != NULL)
+	f->ambiguous = m->ambiguous;
+	if (m->method.p != NULL) {
 		f->method = (struct span){ m->method.p + 1, m->method.n - 2 };
-	f->ambiguous = m->ambiguous || span_find(f->method, "\\u0000") != NULL;
+		f->ambiguous |= memchr(f->method.p, '\\', f->method.n) != NULL &&
+		    span_find(f->method, "\\u0000") != NULL;
+	}
 	f->id = m->id;
 	f->params = m->params;
 	look_into_params(f);
-	f->token = json_get(f->meta, "progressToken");
+	if (f->meta.n > 0)
+		f->token = json_get(f->meta, "progressToken");
 	f->result = m->result;
 	f->error = m->error;
 }
@@ -200,6 +205,7 @@ static void
 forget(struct frame *f)
 {
 	f->kind = FRAME_RAW;
+	f->has_null = false;
 	f->id = f->method = f->params = f->meta = f->token = f->result =
 	    f->error = no_span;
 }
