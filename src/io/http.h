@@ -83,6 +83,8 @@ struct http_request {
 	const char *url;               /* copied */
 	struct span body;              /* borrowed until done; only for POST */
 	const struct headers *headers; /* copied; NULL: none */
+	uint64_t stamp; /* not 0: the headers are those of each request before
+			 * that had this stamp */
 	const struct headers *more_headers; /* likewise, and sent after them */
 	const struct header *key;           /* likewise: the id and secret for
 				   * config.sigv4 */

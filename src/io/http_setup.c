@@ -458,6 +458,10 @@ http_setup(struct http *h, const struct http_request *r)
 	const struct headers *more = r->more_headers != NULL ? r->more_headers :
 							       &none;
 	struct headers joined;
+	uint64_t stamp = more->n == 0 && h->config.sigv4 == NULL &&
+		r->body.n <= HTTP_SMALL_BODY_BYTES ?
+	    r->stamp :
+	    0;
 	bool fresh;
 
 	set_url(x, r->url);
@@ -470,7 +474,9 @@ http_setup(struct http *h, const struct http_request *r)
 		first = &joined;
 		more = &none;
 	}
-	set_headers(x, first, more);
+	if (stamp == 0 || stamp != x->stamp)
+		set_headers(x, first, more);
+	x->stamp = stamp;
 	headers_free(&joined);
 	if (h->raw)
 		SET(x, CURLOPT_HTTP_CONTENT_DECODING, 0L);

@@ -148,6 +148,7 @@ struct transfer {
 	CURLU *parsed_url;
 	struct curl_slist *lines; /* an array, linked, and its text after it */
 	size_t lines_bytes;
+	uint64_t stamp;       /* of the request that they are of; 0: none */
 	bool is_other;        /* the last request was neither POST nor GET */
 	bool fresh;           /* the last request wanted a new connection */
 	bool may_be_two;      /* the last request may go out in HTTP/2 */

@@ -102,17 +102,16 @@ http_on_progress(void *arg, curl_off_t dltotal, curl_off_t dlnow,
 	return 0;
 }
 
-/* Calls ops.head, once in the life of a request. Returns false if there is no
+/* Calls ops.head, once in the life of a request. status 0: libcurl knows it.
+ * Returns false if there is no
  * final answer yet, or if the transfer has to end. */
 static bool
-give_head(struct transfer *x)
+give_head(struct transfer *x, long status)
 {
-	long status;
-
 	if (x->status != 0)
 		return true;
-	status = 0;
-	curl_easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &status);
+	if (status == 0)
+		curl_easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &status);
 	if (status < 200)
 		return false;
 	x->status = (int)status;
@@ -217,7 +216,7 @@ http_on_header(char *p, size_t size, size_t n, void *arg)
 		x->again = true;
 	if (status < 200 || x->again)
 		return n;
-	return give_head(x) ? n : 0;
+	return give_head(x, status) ? n : 0;
 }
 
 /* Has a transfer brought so much in this turn of the loop that everything else
@@ -246,7 +245,7 @@ http_on_body(char *p, size_t size, size_t n, void *arg)
 
 	n *= size;
 	x->heard = loop_now(x->h->l);
-	if (x->abort || !give_head(x))
+	if (x->abort || !give_head(x, 0))
 		return 0;
 	http_two_heard(x);
 	if (x->paused || is_turn_over(x, n)) {
@@ -719,7 +718,7 @@ http_finish(struct transfer *x, CURLcode rc)
 		return;
 	}
 	if (rc == CURLE_OK && x->again && !x->abort)
-		give_head(x);
+		give_head(x, 0);
 	if (rc == CURLE_COULDNT_RESOLVE_HOST && is_name_of_proxy(x))
 		rc = CURLE_COULDNT_RESOLVE_PROXY;
 	proxy_status = 0;

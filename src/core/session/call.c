@@ -191,12 +191,12 @@ struct frame *
 session_page(struct session *s, struct call *c, const struct generation *g,
     struct frame *m)
 {
-	const struct list_kind *kind = list_kind_of(c->frame);
+	const struct list_kind *kind;
 	bool begins = c->pages == NULL || c->pages_in != g->number;
 	struct frame *list;
 
-	if (kind == NULL || !list_begins(c->frame) || c->cancelled ||
-	    m->kind != FRAME_RESULT)
+	if (c->cancelled || m->kind != FRAME_RESULT ||
+	    (kind = list_kind_of(c->frame)) == NULL || !list_begins(c->frame))
 		return frame_ref(m);
 	if (begins)
 		pages_free(&c->pages);

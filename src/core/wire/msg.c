@@ -189,7 +189,8 @@ locate(struct frame *f, const struct members *m)
 	f->ambiguous = m->ambiguous;
 	if (m->method.p != NULL) {
 		f->method = (struct span){ m->method.p + 1, m->method.n - 2 };
-		f->ambiguous |= memchr(f->method.p, '\\', f->method.n) != NULL &&
+		f->ambiguous |= memchr(f->method.p, '\\', f->method.n) !=
+			NULL &&
 		    span_find(f->method, "\\u0000") != NULL;
 	}
 	f->id = m->id;

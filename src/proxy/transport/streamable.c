@@ -95,6 +95,7 @@ struct streamable {
 	uint64_t made_credentials; /* the version of these */
 	char *made_session, *made_version;
 	bool made_is_post;
+	uint64_t made_stamp; /* how often they were made */
 	bool stdout_full;
 	bool held_full;
 	size_t held;
@@ -342,6 +343,7 @@ headers_for(const struct exchange *t)
 		return &u->made;
 	request_forget_headers(u);
 	assemble(t, &u->made);
+	u->made_stamp++;
 	u->made_is_post = t->verb == VERB_POST;
 	if (t->session != NULL)
 		u->made_session = xstrdup(t->session);
@@ -397,11 +399,13 @@ send_request(struct exchange *t, struct http_request *r)
 
 	r->key = u->config.credentials->key.list;
 	r->headers = headers_for(t);
+	r->stamp = u->made_stamp;
 	r->more_headers = &t->mirrored;
 	if (u->config.credentials->bound) {
 		headers_append(&proven, r->headers);
 		u->ops.prove(r->method, r->url, &proven, u->arg);
 		r->headers = &proven;
+		r->stamp = 0;
 	}
 	t->x = http_send(u->http, r, u->http_ops, t);
 	r->headers = r->more_headers = NULL;
