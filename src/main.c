@@ -92,9 +92,8 @@ main(int argc, char **argv)
 	/* The environment and the files that it names are then those of a user
 	 * who has not our rights. */
 	if (os_process_is_privileged()) {
-		log_error("the program has a setuid or setgid bit, so it does "
-			  "not run: the environment would be that of another "
-			  "user");
+		log_error("refusing to run setuid or setgid: the environment "
+			  "would be another user's");
 		return 2;
 	}
 	if (options_load(&o, argc, argv, &why) != 0) {
@@ -118,7 +117,7 @@ main(int argc, char **argv)
 	}
 	if (fflush(stdout) == EOF || ferror(stdout) != 0) {
 		if (why == NULL && errno != EPIPE)
-			why = xstrdup("stdout cannot be written");
+			why = xstrdup("cannot write to stdout");
 		status = status == 0 ? 1 : status;
 	}
 	if (why != NULL)

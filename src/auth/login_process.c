@@ -125,7 +125,7 @@ take_line(struct login_process *a, struct span text)
 	struct json_object *o = document_parse(text, &why);
 
 	if (o == NULL) {
-		log_debug("the login process wrote something that is not JSON");
+		log_debug("the login process wrote something other than JSON");
 	} else if (document_has(o, "log")) {
 		log_put((enum log_level)word_of(document_text(o, "log"), levels,
 			    4, LEVEL_DEBUG),

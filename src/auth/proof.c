@@ -142,15 +142,15 @@ key_fault(const EVP_PKEY *pkey)
 	switch (EVP_PKEY_get_base_id(pkey)) {
 	case EVP_PKEY_EC:
 		return is_p256(pkey) ? NULL :
-				       "the key is on another curve than P-256";
+				       "the key is not on the curve P-256";
 	case EVP_PKEY_RSA:
 		return EVP_PKEY_get_bits(pkey) >= RSA_MIN_BITS ?
 		    NULL :
-		    "the RSA key has less than 2048 bits";
+		    "the RSA key has fewer than 2048 bits";
 	case EVP_PKEY_ED25519:
 		return NULL;
 	default:
-		return "the key is none of EC P-256, RSA and Ed25519";
+		return "the key is not EC P-256, RSA or Ed25519";
 	}
 }
 
@@ -171,9 +171,9 @@ assertion_key(struct span pem, char **why)
 	if (pkey != NULL)
 		fault = key_fault(pkey);
 	else if (asked)
-		fault = "the key is encrypted; give one that is not";
+		fault = "the key is encrypted; use an unencrypted one";
 	else
-		fault = "there is no private key in it that can be read (PEM)";
+		fault = "it contains no readable private key (PEM)";
 	ERR_clear_error();
 	if (fault != NULL) {
 		EVP_PKEY_free(pkey);
@@ -383,7 +383,7 @@ no_algorithm(const char *algs, char **why)
 	struct buf b = { 0 };
 
 	codec_visible(&b, span_of(algs), SHOWN_MAX);
-	*why = xasprintf("the server takes no signature that this key can "
+	*why = xasprintf("the server accepts no signature that this key can "
 			 "make; it lists: %s",
 	    buf_str(&b));
 	buf_free(&b);

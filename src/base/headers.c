@@ -231,7 +231,7 @@ headers_add_aws(struct headers *key, struct headers *to, const char *id,
 {
 	if (id == NULL || secret == NULL || *secret == '\0' ||
 	    headers_add(key, span_of(id), span_of(secret), true) < 0)
-		*why = xstrdup("the access key, its id and its secret, is "
+		*why = xstrdup("the access key (its id and its secret) is "
 			       "missing or malformed");
 	else if (token != NULL && *token != '\0' &&
 	    headers_add(to, span_of("X-Amz-Security-Token"), span_of(token),
@@ -265,7 +265,7 @@ variables_expand(struct span in, const struct variables *env, struct buf *out,
 		i++;
 		end = memchr(in.p + i, '}', in.n - i);
 		if (end == NULL || end == in.p + i) {
-			*why = xstrdup("a ${ without NAME}; write $$ for a "
+			*why = xstrdup("${ without NAME}; write $$ for a "
 				       "dollar sign");
 			return -1;
 		}
@@ -286,21 +286,20 @@ headers_add_line(struct headers *to, struct span line,
 	int rc;
 
 	if (line.p == NULL) {
-		*why = xstrdup("a line without a colon; write \"Name: "
-			       "value\"");
+		*why = xstrdup("no colon; write \"Name: value\"");
 		return -1;
 	}
 	if (reserved(name)) {
-		*why = xasprintf("the header %.*s is set by mcpsplice itself; "
-				 "leave it out",
+		*why = xasprintf("mcpsplice sets the header %.*s itself; "
+				 "remove it",
 		    (int)name.n, name.p);
 		return -1;
 	}
 	buf_init(&text, 0);
 	rc = variables_expand(line, env, &text, why);
 	if (rc == 0 && headers_add(to, name, buf_span(&text), true) < 0) {
-		*why = xasprintf("the header \"%.*s\" has bytes that cannot "
-				 "be sent",
+		*why = xasprintf("the header \"%.*s\" contains bytes that "
+				 "cannot be sent",
 		    name.n > 60 ? 60 : (int)name.n, name.p);
 		rc = -1;
 	}
@@ -337,13 +336,13 @@ headers_add_bearer(struct headers *to, struct span token, char **why)
 
 	token = span_trim(token, BLANKS);
 	if (token.n == 0) {
-		*why = xstrdup("there is no token in it");
+		*why = xstrdup("it contains no token");
 		return -1;
 	}
 	if (!span_is_printable(token, '!') || strchr("\"'", *token.p) ||
 	    span_find(token, "${") != NULL) {
-		*why = xstrdup("it holds more than a token: quotes, ${...}, a "
-			       "blank or a byte that is not ASCII");
+		*why = xstrdup("it holds more than a token: quotes, ${...}, "
+			       "a space or a non-ASCII byte");
 		return -1;
 	}
 	buf_init(&value, 0);

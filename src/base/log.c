@@ -172,8 +172,8 @@ tell_left_out(const struct timespec *now)
 		return;
 	state.left_out = 0;
 	put_now(LEVEL_WARN, now,
-	    "%zu more messages were left out (at most %d of each level are "
-	    "written per second; -vv writes all)",
+	    "%zu more messages left out (at most %d per level and second; "
+	    "-vv writes all)",
 	    n, BOUND_LOG_LINES);
 }
 

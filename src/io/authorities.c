@@ -62,9 +62,9 @@ hashed_folder(const curl_version_info_data *v, const char *own)
 	if (own != NULL && is_hashed(own))
 		return own;
 	if (own != NULL)
-		log_warn("SSL_CERT_DIR: %s has no certificates that are named "
-			 "by hash (\"openssl rehash\" makes such names): it is "
-			 "not used",
+		log_warn("SSL_CERT_DIR: ignoring %s: no certificate there is "
+			 "named by its hash; \"openssl rehash\" creates such "
+			 "names",
 		    own);
 	if (v->capath != NULL && is_hashed(v->capath))
 		return v->capath;

@@ -541,7 +541,7 @@ child_words(const char *text, char **why)
 	}
 	buf_free(&word);
 	if (words.n == 0 && problem == NULL)
-		problem = "there is no word in it";
+		problem = "it is empty";
 	if (problem == NULL)
 		return words.list;
 	strings_free(&words);

@@ -616,7 +616,8 @@ on_interest(CURL *easy, curl_socket_t fd, int poll, void *arg, void *socketp)
 	w->fd = loop_fd_new(m->c->l, fd, what, on_ready, w);
 	if (w->fd == NULL)
 		log_error(
-		    "the system cannot watch a connection (descriptor %d)", fd);
+		    "the system cannot watch the connection (descriptor %d)",
+		    fd);
 	return 0;
 }
 

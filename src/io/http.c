@@ -79,7 +79,7 @@ enum {
 	HTTP_OLDEST_CURL = 0x075500 /* CURLOPT_PROTOCOLS_STR */
 };
 
-static const char not_started[] = "libcurl does not start";
+static const char not_started[] = "libcurl cannot be initialized";
 
 /* Returns for how many seconds libcurl may know the address of a name: not from
  * before the way there was in doubt, because the server may have moved. A name
@@ -314,13 +314,13 @@ unfit(const struct http *h)
 	if (v->version_num < HTTP_OLDEST_CURL)
 		return "libcurl is older than 7.85";
 	if (!(v->features & CURL_VERSION_SSL) || v->ssl_version == NULL)
-		return "libcurl has no TLS";
+		return "libcurl was built without TLS";
 	if (h->config.negotiate && !(v->features & CURL_VERSION_SPNEGO))
 		return "it was built without GSS-API, which --negotiate "
-		       "needs; the mcpsplice of the .deb package has it";
+		       "needs; the .deb package has it";
 	if (h->config.proxy_negotiate && !(v->features & CURL_VERSION_SPNEGO))
-		return "it was built without GSS-API, which --proxy-negotiate "
-		       "needs; the mcpsplice of the .deb package has it";
+		return "it was built without GSS-API, which "
+		       "--proxy-negotiate needs; the .deb package has it";
 	if (h->share == NULL || h->connections == NULL)
 		return not_started;
 	return NULL;

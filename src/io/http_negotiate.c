@@ -68,12 +68,11 @@ http_negotiate_say(const struct transfer *x, struct buf *why)
 {
 	if (x->no_ticket == NULL) {
 		buf_adds(why,
-		    "it does not accept the Kerberos ticket; \"klist\" shows "
-		    "whose it is and how long it is good, \"kinit\" gets "
-		    "another");
+		    "it rejected the Kerberos ticket; \"klist\" shows whose "
+		    "it is and when it expires, \"kinit\" gets another");
 		return;
 	}
-	buf_adds(why, "it wants a Kerberos ticket: run kinit (");
+	buf_adds(why, "it requires a Kerberos ticket: run kinit (");
 	codec_visible(why, span_of(x->no_ticket), NEGOTIATE_WORDS_MAX);
 	buf_adds(why, ")");
 }

@@ -595,8 +595,8 @@ say(struct transfer *x, CURLcode rc, enum http_end end, long proxy_status,
 		buf_adds(why, curl_easy_strerror(x->refused));
 	else if (rc == CURLE_OK && x->status == 0)
 		buf_adds(why,
-		    "the connection was closed within the headers of the "
-		    "answer");
+		    "the connection was closed in the middle of the answer's "
+		    "headers");
 	else
 		explain(x, rc, end, proxy_status, why, remedy);
 }

@@ -170,8 +170,8 @@ http_two_over(struct transfer *x, CURLcode rc, enum http_end end)
 		return true;
 	if (is_broken(x, rc) && x->h->config.http2) {
 		x->h->config.http2 = false;
-		log_decision("an answer in HTTP/2 is broken (%s): later "
-			     "requests go out in HTTP/1.1",
+		log_decision("a broken HTTP/2 answer (%s): using HTTP/1.1 "
+			     "from now on",
 		    x->error);
 		if (connections_forget(x->h->connections))
 			http_todo_wake(x->h);

@@ -58,38 +58,34 @@ struct row {
 #define STATUS(when, status, why, remedy)                                      \
 	ROW(when, CURLE_OK, 0, status, NULL, why, remedy)
 
-#define PROXY_SETTING                                                          \
-	"Correct {from}, or name {host} in --noproxy to go there without a "   \
-	"proxy"
-#define PROXY_RULES                                                            \
-	"Ask whoever runs the proxy, or name {host} in --noproxy to go there " \
-	"without it"
+#define PROXY_SETTING "Correct {from}, or bypass the proxy: --noproxy {host}"
+#define PROXY_RULES "Ask whoever runs the proxy, or bypass it: --noproxy {host}"
 #define RENEW                                                                  \
-	"Whoever runs the server has to renew it, if the clock of this "       \
-	"machine is right: it says {clock}"
-#define SET_CLOCK                                                              \
-	"Set the clock of this machine if it is wrong: it says {clock}"
+	"Whoever runs the server has to renew it, unless this machine's "      \
+	"clock is wrong: it says {clock}"
+#define SET_CLOCK "If this machine's clock is wrong, set it: it says {clock}"
 #define UNKNOWN_ISSUER                                                         \
 	"its certificate is signed by an authority that is not {trusted}"
 #define SAVE_IT                                                                \
-	"\"mcpsplice check --save-certificate FILE URL\" saves the "           \
-	"server's own, to be trusted alone"
+	"To trust only this server's own, save it with "                       \
+	"\"mcpsplice check --save-certificate FILE URL\""
 #define TRUST_ISSUER                                                           \
-	"If you trust it, give a file with the certificate of that "           \
-	"authority: --cacert FILE. " SAVE_IT "{insecure}"
-#define NEWER_TLS "Whoever runs the server has to switch on TLS 1.2 or 1.3"
+	"If you trust it, add that authority's certificate: --cacert "         \
+	"FILE. " SAVE_IT "{insecure}"
+#define NEWER_TLS "Whoever runs the server has to enable TLS 1.2 or 1.3"
 #define ADD_CERT "Add --cert FILE and --key FILE"
-#define OTHER_CERT "Give one that it trusts with --cert and --key"
+#define OTHER_CERT "Use one that it trusts: --cert FILE --key FILE"
 #define CUT_AFTER_HANDSHAKE                                                    \
 	"it cut the connection right after the TLS handshake"
-#define WRITE_HTTPS "If it speaks https at this port, write https:// in the URL"
+#define WRITE_HTTPS "If it speaks https on this port, write https:// in the URL"
 #define TLS_IN_TIME                                                            \
-	"Check that it speaks https at this port, or raise --connect-timeout"
+	"Check that the server speaks https on this port, or raise "           \
+	"--connect-timeout"
 #define SUSPECT_CERT                                                           \
-	"If it refuses the client certificate, give one that it trusts with "  \
-	"--cert and --key"
+	"It may have rejected the client certificate: use one that it "        \
+	"trusts with --cert and --key"
 #define SUSPECT_NO_CERT                                                        \
-	"If it wants a client certificate, add --cert FILE and --key FILE"
+	"If it requires a client certificate, add --cert FILE and --key FILE"
 #define KEY_FITS                                                               \
 	"Check that --key belongs to --cert, and the password in "             \
 	"--key-password-file"
@@ -97,53 +93,50 @@ struct row {
 static const struct row rows[] = {
 	/* the proxy */
 	CODE(OF_PROXY, CURLE_COULDNT_RESOLVE_PROXY,
-	    "the name of the proxy{proxy} is not known", PROXY_SETTING),
+	    "the name of the proxy{proxy} was not found", PROXY_SETTING),
 	TEXT(OF_PROXY | SETTING, "Unsupported proxy",
-	    "the proxy{proxy} has a scheme that is not known",
+	    "the proxy{proxy} has an unknown scheme",
 	    "Begin {from} with http://, https:// or socks5h://"),
 	STATUS(OF_PROXY | WITH_TICKET | NO_TICKET, 407,
-	    "the proxy{proxy} wants a Kerberos ticket (407: {ticket})",
+	    "the proxy{proxy} requires a Kerberos ticket (407: {ticket})",
 	    "Run kinit"),
 	STATUS(OF_PROXY | WITH_TICKET, 407,
-	    "the proxy{proxy} does not accept the Kerberos ticket (407)",
-	    "\"klist\" shows whose it is and how long it is good, \"kinit\" "
-	    "gets another"),
+	    "the proxy{proxy} rejected the Kerberos ticket (407)",
+	    "\"klist\" shows whose it is and when it expires; \"kinit\" gets "
+	    "another"),
 	STATUS(OF_PROXY | WITH_USER, 407,
-	    "the proxy{proxy} does not accept the user and password of "
+	    "the proxy{proxy} rejected the user name or password given with "
 	    "--proxy-user (407)",
 	    "Correct --proxy-user, or use --proxy-negotiate"),
 	STATUS(OF_PROXY, 407,
-	    "the proxy{proxy} wants a user and a password (407)",
+	    "the proxy{proxy} requires a user name and a password (407)",
 	    "Add --proxy-user USER:PASSWORD or --proxy-negotiate"),
 	STATUS(OF_PROXY, 403, "the proxy{proxy} does not allow it (403)",
 	    PROXY_RULES),
-	STATUS(OF_PROXY, 502,
-	    "the proxy{proxy} makes no connection to it (502)",
-	    "Check the host in the URL, or go there without the proxy: "
+	STATUS(OF_PROXY, 502, "the proxy{proxy} cannot connect to it (502)",
+	    "Check the host in the URL, or bypass the proxy: "
 	    "--noproxy {host}"),
-	STATUS(OF_PROXY, 503,
-	    "the proxy{proxy} makes no connection to it (503)",
-	    "Check the host in the URL, or go there without the proxy: "
+	STATUS(OF_PROXY, 503, "the proxy{proxy} cannot connect to it (503)",
+	    "Check the host in the URL, or bypass the proxy: "
 	    "--noproxy {host}"),
-	STATUS(OF_PROXY, 504,
-	    "the proxy{proxy} makes no connection to it (504)",
-	    "Check the host in the URL, or go there without the proxy: "
+	STATUS(OF_PROXY, 504, "the proxy{proxy} cannot connect to it (504)",
+	    "Check the host in the URL, or bypass the proxy: "
 	    "--noproxy {host}"),
-	STATUS(OF_PROXY, -1, "the proxy{proxy} refuses the way ({status})",
+	STATUS(OF_PROXY, -1, "the proxy{proxy} refused to connect ({status})",
 	    PROXY_RULES),
 	ROW(OF_PROXY | UNREACHED, CURLE_PROXY, 0, 0, NULL,
-	    "the proxy{proxy} makes no connection to it",
-	    "Check the host in the URL, or go there without the proxy: "
+	    "the proxy{proxy} cannot connect to it",
+	    "Check the host in the URL, or bypass the proxy: "
 	    "--noproxy {host}"),
 	TEXT(OF_PROXY, "invalid version",
 	    "the proxy{proxy} does not speak SOCKS",
 	    "Begin {from} with http:// if it is an HTTP proxy"),
-	CODE(OF_PROXY, CURLE_PROXY, "the proxy{proxy} refuses: {text}",
+	CODE(OF_PROXY, CURLE_PROXY, "the proxy{proxy} refused: {text}",
 	    PROXY_RULES),
 	ERRNO(OF_PROXY | UNREACHED, ECONNREFUSED,
-	    "nothing listens at the proxy{proxy}", PROXY_SETTING),
+	    "connection refused by the proxy{proxy}", PROXY_SETTING),
 	CODE(OF_PROXY, CURLE_OPERATION_TIMEDOUT,
-	    "the proxy{proxy} gave no connection within {timeout}",
+	    "no connection through the proxy{proxy} within {timeout}",
 	    PROXY_SETTING),
 	TEXT(OF_PROXY, "wrong version number",
 	    "the proxy{proxy} does not speak TLS",
@@ -153,21 +146,21 @@ static const struct row rows[] = {
 	    "Begin {from} with http:// instead of https://"),
 	CODE(OF_PROXY | TLS, CURLE_PEER_FAILED_VERIFICATION,
 	    "the certificate of the proxy{proxy} is not trusted: {text}",
-	    "Put its authority into the file of --proxy-cacert"),
+	    "Add the certificate of its authority: --proxy-cacert FILE"),
 	TEXT(OF_PROXY | TLS, NULL,
-	    "there is no TLS with the proxy{proxy}: {text}", PROXY_SETTING),
+	    "the TLS handshake with the proxy{proxy} failed: {text}",
+	    PROXY_SETTING),
 	CODE(OF_PROXY, CURLE_COULDNT_CONNECT,
 	    "the proxy{proxy} cannot be reached{errno}", PROXY_SETTING),
 	TEXT(OF_PROXY | UNREACHED, NULL,
 	    "the proxy{proxy} closed the connection", PROXY_SETTING),
 
 	/* no connection */
-	CODE(OF_SERVER, CURLE_COULDNT_RESOLVE_HOST, "its name is not known",
-	    "Check the host in the URL, and the network and DNS of this "
-	    "machine"),
+	CODE(OF_SERVER, CURLE_COULDNT_RESOLVE_HOST, "host name not found",
+	    "Check the host in the URL, and this machine's network and DNS"),
 	TEXT(OF_SERVER, "Resolving timed out",
-	    "its name was not found within {timeout}",
-	    "Check the network and DNS of this machine"),
+	    "host name not found within {timeout}",
+	    "Check this machine's network and DNS"),
 	TEXT(OF_SERVER, "SSL connection timeout",
 	    "it did not finish the TLS handshake within {timeout}",
 	    TLS_IN_TIME),
@@ -175,29 +168,25 @@ static const struct row rows[] = {
 	    0, 0, NULL, "it did not finish the TLS handshake within {timeout}",
 	    TLS_IN_TIME),
 	CODE(OF_SERVER | UNREACHED, CURLE_OPERATION_TIMEDOUT,
-	    "there was no connection within {timeout}",
-	    "Check host and port in the URL, and firewall and VPN"),
+	    "no connection within {timeout}",
+	    "Check the host and port in the URL, your firewall and your VPN"),
 	ERRNO(OF_SERVER | UNREACHED | WITH_SOCKET, ECONNREFUSED,
-	    "nothing listens at {socket}",
+	    "nothing is listening at {socket}",
 	    "Start the server, or correct --unix-socket"),
 	ERRNO(OF_SERVER | UNREACHED | WITH_SOCKET, ENOENT,
 	    "{socket} does not exist",
 	    "Start the server, or correct --unix-socket"),
 	ERRNO(OF_SERVER | UNREACHED | WITH_SOCKET, EACCES,
 	    "{socket} cannot be used: permission denied",
-	    "Change its mode, or run mcpsplice as a user who may use it"),
-	ERRNO(OF_SERVER | UNREACHED, ECONNREFUSED,
-	    "nothing listens there (connection refused)",
-	    "Start the server, or check host and port in the URL"),
-	ERRNO(OF_SERVER | UNREACHED, ENETUNREACH,
-	    "this machine has no way there (network unreachable)",
-	    "Check the network of this machine"),
-	ERRNO(OF_SERVER | UNREACHED, EHOSTUNREACH,
-	    "this machine has no way there (no route to host)",
-	    "Check the network of this machine, and its VPN"),
-	ERRNO(OF_SERVER | UNREACHED, ETIMEDOUT,
-	    "there was no answer to the connection",
-	    "Check host and port in the URL, and firewall and VPN"),
+	    "Change its mode, or run mcpsplice as a user with access to it"),
+	ERRNO(OF_SERVER | UNREACHED, ECONNREFUSED, "connection refused",
+	    "Start the server, or check the host and port in the URL"),
+	ERRNO(OF_SERVER | UNREACHED, ENETUNREACH, "network unreachable",
+	    "Check this machine's network"),
+	ERRNO(OF_SERVER | UNREACHED, EHOSTUNREACH, "no route to host",
+	    "Check this machine's network and VPN"),
+	ERRNO(OF_SERVER | UNREACHED, ETIMEDOUT, "no answer from that address",
+	    "Check the host and port in the URL, your firewall and your VPN"),
 	ERRNO(OF_SERVER | UNREACHED, EMFILE,
 	    "mcpsplice has too many files open",
 	    "Raise the limit of open files (ulimit -n)"),
@@ -208,49 +197,49 @@ static const struct row rows[] = {
 	    SUSPECT_NO_CERT),
 	ROW(OF_SERVER | UNREACHED, CURLE_SSL_CONNECT_ERROR, 0, 0, NULL,
 	    "it closed the connection during the TLS handshake",
-	    "Check that it speaks https at this port"),
+	    "Check that the server speaks https on this port"),
 	CODE(OF_SERVER | UNREACHED, CURLE_COULDNT_CONNECT,
-	    "there is no connection{errno}",
-	    "Start the server, or check host and port in the URL"),
+	    "the connection failed{errno}",
+	    "Start the server, or check the host and port in the URL"),
 
 	/* TLS: not its own */
 	TEXT(OF_SERVER | HTTPS, "wrong version number",
-	    "it does not speak TLS at this port",
+	    "it does not speak TLS on this port",
 	    "If it speaks plain http, write http:// in the URL{allow}"),
 	TEXT(OF_SERVER | HTTPS, "packet length too long",
-	    "it does not speak TLS at this port",
+	    "it does not speak TLS on this port",
 	    "If it speaks plain http, write http:// in the URL{allow}"),
 	TEXT(OF_SERVER | HTTPS, "record layer failure",
-	    "it does not speak TLS at this port",
+	    "it does not speak TLS on this port",
 	    "If it speaks plain http, write http:// in the URL{allow}"),
 	TEXT(OF_SERVER | HTTPS, "unexpected TLS packet",
-	    "it does not speak TLS at this port",
+	    "it does not speak TLS on this port",
 	    "If it speaks plain http, write http:// in the URL{allow}"),
 
 	/* TLS: the server refuses */
 	TEXT(OF_SERVER | TLS, "alert protocol version",
-	    "it speaks no version of TLS from 1.2 on", NEWER_TLS),
+	    "it does not support TLS 1.2 or newer", NEWER_TLS),
 	TEXT(OF_SERVER | TLS, "unsupported protocol",
-	    "it speaks no version of TLS from 1.2 on", NEWER_TLS),
+	    "it does not support TLS 1.2 or newer", NEWER_TLS),
 	TEXT(OF_SERVER | TLS, "sigalg disallowed",
-	    "it speaks no version of TLS from 1.2 on", NEWER_TLS),
+	    "it does not support TLS 1.2 or newer", NEWER_TLS),
 	TEXT(OF_SERVER | TLS, "alert certificate required",
-	    "it wants a client certificate", ADD_CERT),
+	    "it requires a client certificate", ADD_CERT),
 	TEXT(OF_SERVER | TLS | WITH_CERT, "alert unknown ca",
-	    "it does not trust the client certificate of --cert", OTHER_CERT),
+	    "it does not trust the client certificate given with --cert",
+	    OTHER_CERT),
 	TEXT(OF_SERVER | TLS | WITH_CERT, "alert certificate expired",
-	    "the client certificate of --cert has expired", OTHER_CERT),
+	    "the client certificate given with --cert has expired", OTHER_CERT),
 	TEXT(OF_SERVER | TLS | WITH_CERT, "alert certificate",
-	    "it does not accept the client certificate of --cert ({text})",
+	    "it rejected the client certificate given with --cert ({text})",
 	    OTHER_CERT),
 	TEXT(OF_SERVER | TLS, "alert bad certificate",
-	    "it wants a client certificate", ADD_CERT),
+	    "it requires a client certificate", ADD_CERT),
 	TEXT(OF_SERVER | TLS, "unrecognized name",
-	    "it knows no server of the name {host}",
-	    "Check the host in the URL"),
+	    "it does not serve the name {host}", "Check the host in the URL"),
 	TEXT(OF_SERVER | TLS | WITH_CERT, "alert handshake failure",
 	    "it refused the TLS handshake",
-	    "Check that it accepts the client certificate of --cert"),
+	    "Check that it accepts the client certificate given with --cert"),
 	TEXT(OF_SERVER | TLS, "alert handshake failure",
 	    "it refused the TLS handshake", SUSPECT_NO_CERT),
 	TEXT(OF_SERVER | TLS, " alert ",
@@ -268,31 +257,31 @@ static const struct row rows[] = {
 	    "its certificate is not valid yet", SET_CLOCK),
 	TEXT(OF_SERVER | TLS | WITH_NAMES, "match",
 	    "its certificate is for {names}, not for {host}",
-	    "Use a name in the URL that the certificate is for"),
+	    "Use the name from the certificate in the URL"),
 	TEXT(OF_SERVER | TLS, "match", "its certificate is not for {host}",
-	    "Use a name in the URL that the certificate is for"),
+	    "Use the name from the certificate in the URL"),
 	TEXT(OF_SERVER | TLS, "in certificate chain", UNKNOWN_ISSUER,
 	    TRUST_ISSUER),
 	TEXT(OF_SERVER | TLS, "issuer", UNKNOWN_ISSUER, TRUST_ISSUER),
 	TEXT(OF_SERVER | TLS, "signed certificate",
-	    "it has signed its certificate itself, and it is not {trusted}",
-	    "If you trust it, give a file with that certificate: --cacert "
-	    "FILE. " SAVE_IT "{insecure}"),
+	    "its certificate is self-signed, and not {trusted}",
+	    "If you trust it, add that certificate: --cacert FILE. " SAVE_IT
+	    "{insecure}"),
 	TEXT(OF_SERVER | TLS, "verification failed", UNKNOWN_ISSUER,
 	    TRUST_ISSUER),
 	CODE(OF_SERVER | TLS, CURLE_PEER_FAILED_VERIFICATION,
-	    "its certificate is refused: {text}",
+	    "its certificate was rejected: {text}",
 	    "Whoever runs the server has to replace it{insecure}"),
 	TEXT(OF_SERVER | TLS, NULL, "the TLS handshake failed: {text}",
-	    "Check that it speaks https at this port"),
+	    "Check that the server speaks https on this port"),
 
 	/* files of the user */
 	CODE(SETTING, CURLE_SSL_CACERT_BADFILE,
 	    "the certificates to trust cannot be read: {cacert}",
 	    "Correct --cacert"),
 	TEXT(SETTING, "client certificate",
-	    "{cert} has no certificate in PEM form", "Correct --cert"),
-	TEXT(SETTING, "private key", "the key of --cert cannot be used",
+	    "{cert} contains no PEM certificate", "Correct --cert"),
+	TEXT(SETTING, "private key", "the key for --cert cannot be used",
 	    KEY_FITS),
 	CODE(SETTING, CURLE_SSL_CERTPROBLEM,
 	    "the client certificate cannot be used: {text}", KEY_FITS),
@@ -302,7 +291,7 @@ static const struct row rows[] = {
 	/* the connection broke */
 	TEXT(CUT | PLAIN, "HTTP/0.9", "it does not speak plain http",
 	    "{fresh}"),
-	TEXT(CUT | HTTPS, "HTTP/0.9", "it does not speak HTTP at this port",
+	TEXT(CUT | HTTPS, "HTTP/0.9", "it does not speak HTTP on this port",
 	    "Check the port in the URL"),
 	TEXT(CUT, "reset by peer", "it reset the connection", "{fresh}"),
 	CODE(CUT, CURLE_GOT_NOTHING,
@@ -446,9 +435,7 @@ add_missing(struct buf *out, const struct http_failure *f)
 			    *v);
 	}
 	if (n > 0)
-		buf_addf(out,
-		    " set and does not pass %s on; put %s into "
-		    "\"env\"",
+		buf_addf(out, " set but does not pass %s on; add %s to \"env\"",
 		    n == 1 ? "it" : "them", n == 1 ? "it" : "them");
 }
 
@@ -508,7 +495,7 @@ add_hole(struct buf *out, struct span hole, const void *arg)
 		buf_adds(out,
 		    c->node_insecure ?
 			". NODE_TLS_REJECT_UNAUTHORIZED=0 has no effect: "
-			"mcpsplice checks every certificate" :
+			"mcpsplice always checks certificates" :
 			"");
 	else if (span_is(hole, "fresh") && f->fresh && !f->answered)
 		buf_adds(out,

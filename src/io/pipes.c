@@ -287,7 +287,7 @@ out_break(struct pipes *p, int error)
 {
 	p->broken = true;
 	if (error == EPIPE)
-		log_debug("stdout was closed by its reader");
+		log_debug("the client closed stdout");
 	else
 		log_error("cannot write to stdout: %s", os_error_text(error));
 	queue_drop(p);

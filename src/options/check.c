@@ -174,8 +174,8 @@ wrong_scheme(const char *text)
 	if (rest == NULL)
 		return no_scheme(text);
 	if (strncmp(text, "ht", 2) != 0 && strncmp(text, "ws", 2) != 0)
-		return xasprintf("a URL that begins with \"%.*s\" is not that "
-				 "of a remote server; use https",
+		return xasprintf("\"%.*s\" is not the scheme of a remote "
+				 "server; use https",
 		    n > 20 ? 20 : (int)n, text);
 	return xasprintf("\"%s\" has an unknown scheme; did you "
 			 "mean http%s%s?",
@@ -241,15 +241,16 @@ explain(enum url_status status, const char *text, enum command command)
 		    command == COMMAND_CALL ?
 			"write the URL before the tool: mcpsplice call URL "
 			"TOOL [ARGUMENT...]" :
-			"it should be like https://mcp.example.com/mcp");
+			"it should look like https://mcp.example.com/mcp");
 	if (status == URL_NO_SCHEME)
 		return no_scheme(text);
 	if (status == URL_SCHEME)
 		return wrong_scheme(text);
 	if (has_bad_port(text))
-		return xasprintf("\"%s\": the port is a number from 1 to 65535",
+		return xasprintf("\"%s\": the port must be a number from 1 "
+				 "to 65535",
 		    text);
-	return xasprintf("\"%s\" is not a URL; it should be like "
+	return xasprintf("\"%s\" is not a URL; it should look like "
 			 "https://mcp.example.com/mcp",
 	    text);
 }
@@ -260,10 +261,10 @@ option_bad_url(enum url_status status, const char *text, enum command command)
 	char *shown, *why;
 
 	if (status == URL_USERINFO)
-		return xstrdup("a user name or password in the URL is "
-			       "refused; use -H 'Authorization: Basic ${VAR}'");
+		return xstrdup("a user name or password in the URL is not "
+			       "allowed; use -H 'Authorization: Basic ${VAR}'");
 	if (may_hide_password(text))
-		return xstrdup("the URL cannot be understood; it should be like "
+		return xstrdup("the URL is malformed; it should look like "
 			       "https://mcp.example.com/mcp");
 	/* a query may have a token */
 	shown = xasprintf("%.*s%s", (int)strcspn(text, "?"), text,
@@ -379,10 +380,10 @@ options_sigv4(const struct options *o, char **why)
 		*why = xasprintf("--aws-sigv4 %s: %s%s; write REGION:SERVICE, "
 				 "such as us-east-1:bedrock-agentcore",
 		    o->aws_sigv4,
-		    *odd != '\0' ? "region and service have letters, digits "
-				   "and \"-\" only, unlike here: " :
-				   "this does not tell region and service, and "
-				   "nor does the host",
+		    *odd != '\0' ? "region and service may contain only "
+				   "letters, digits and \"-\", unlike " :
+				   "neither this nor the host name gives "
+				   "region and service",
 		    odd);
 	url_free(&url);
 	return scope;
@@ -391,7 +392,7 @@ options_sigv4(const struct options *o, char **why)
 static char *
 exclude(const char *a, const char *b)
 {
-	return xasprintf("%s and %s exclude each other; give one of them", a,
+	return xasprintf("%s and %s cannot be combined; give one of them", a,
 	    b);
 }
 
@@ -401,8 +402,7 @@ check_network(const struct options *o, const struct url *url)
 	if (o->ipv4_only && o->ipv6_only)
 		return exclude("--ipv4", "--ipv6");
 	if (o->cert == NULL && o->key != NULL)
-		return xstrdup("--key needs the certificate it belongs to; "
-			       "add --cert FILE");
+		return xstrdup("--key needs its certificate; add --cert FILE");
 	if (o->cert == NULL && o->key_password_file != NULL)
 		return xstrdup("--key-password-file needs a certificate; add "
 			       "--cert FILE");
@@ -443,8 +443,8 @@ check_credentials(const struct options *o)
 	struct span mode;
 
 	if (n > 1)
-		return xasprintf("there are two credentials, %s and %s; give "
-				 "one of them",
+		return xasprintf("two credentials given, %s and %s; give one "
+				 "of them",
 		    names[0], names[1]);
 	if (o->auth == AUTH_GIVEN && n == 0 && o->headers.n == 0 &&
 	    o->cert == NULL)
@@ -454,8 +454,8 @@ check_credentials(const struct options *o)
 	if (o->auth == AUTH_AUTO || o->auth == AUTH_GIVEN || n == 0)
 		return NULL;
 	mode = option_parse_word(option_table_named("auth")->arg, o->auth);
-	return xasprintf("--auth %.*s and %s contradict each other; leave one "
-			 "of them out",
+	return xasprintf("--auth %.*s and %s contradict each other; remove "
+			 "one",
 	    (int)mode.n, mode.p, names[0]);
 }
 
@@ -496,12 +496,12 @@ check_client(const struct options *o)
 	if (o->client_id != NULL && o->client_info != NULL)
 		return exclude("--client-id", "--static-oauth-client-info");
 	if (proof != NULL && o->client_id == NULL)
-		return xasprintf("%s needs the client it belongs to; add "
-				 "--client-id ID",
+		return xasprintf("%s needs its client; add --client-id ID",
 		    proof);
 	if (o->client_key != NULL && !is_alone(o))
-		return xstrdup("--client-key is for --auth client-credentials, "
-			       "workload or enterprise; add one of them");
+		return xstrdup("--client-key only works with --auth "
+			       "client-credentials, workload or enterprise; "
+			       "add one of them");
 	if (o->auth != AUTH_CLIENT_CREDENTIALS || o->client_info != NULL)
 		return NULL;
 	if (o->client_id == NULL)
@@ -530,13 +530,12 @@ check_assertion(const struct options *o)
 	if (n > 1)
 		return exclude(names[0], names[1]);
 	if (n == 1 && o->auth != AUTH_WORKLOAD)
-		return xasprintf("%s is for --auth workload; add that",
+		return xasprintf("%s only works with --auth workload; add it",
 		    names[0]);
 	if (n == 0 && o->auth == AUTH_WORKLOAD)
-		return xstrdup("--auth workload needs the token of the "
-			       "platform; add --assertion-file FILE, "
-			       "--assertion-env VAR or --assertion-command "
-			       "CMD");
+		return xstrdup("--auth workload needs the platform's token; "
+			       "add --assertion-file FILE, --assertion-env "
+			       "VAR or --assertion-command CMD");
 	return NULL;
 }
 
@@ -551,8 +550,8 @@ check_provider_client(const struct options *o)
 			       "identity provider; add --idp-client-id ID");
 	if (o->client_id == NULL && o->client_info == NULL &&
 	    o->client_metadata_url == NULL)
-		return xstrdup("--auth enterprise needs a client at the MCP "
-			       "server's authorization server, too; add "
+		return xstrdup("--auth enterprise also needs a client at the "
+			       "MCP server's authorization server; add "
 			       "--client-id ID");
 	if (o->idp_client_secret_file != NULL && o->idp_key != NULL)
 		return exclude("--idp-client-secret-file", "--idp-key");
@@ -581,8 +580,8 @@ check_provider(const struct options *o)
 		if (given[i].value == NULL)
 			continue;
 		if (o->auth != AUTH_ENTERPRISE)
-			return xasprintf("%s is for --auth enterprise; add "
-					 "that",
+			return xasprintf("%s only works with --auth "
+					 "enterprise; add it",
 			    given[i].name);
 		if (i < 3 && token != NULL)
 			return exclude(token, given[i].name);
@@ -608,7 +607,7 @@ check_era(const struct options *o)
 {
 	if (o->protocol == PROTOCOL_MODERN && o->transport == TRANSPORT_SSE)
 		return xstrdup("--protocol modern and --transport sse "
-			       "contradict each other; leave one of them out");
+			       "contradict each other; remove one");
 	return NULL;
 }
 
@@ -623,13 +622,12 @@ check_command(const struct options *o)
 	if (o->command != COMMAND_LOGIN)
 		return NULL;
 	if (credential != NULL)
-		return xasprintf("there is nothing to sign in to: %s is the "
-				 "credential; leave it out, or do without "
-				 "\"login\"",
+		return xasprintf("\"login\" is not needed: %s is the "
+				 "credential. To sign in instead, remove it",
 		    credential);
 	if (o->auth == AUTH_NONE || o->auth == AUTH_GIVEN)
 		return xasprintf("there is nothing to sign in to with --auth "
-				 "%s; leave it out",
+				 "%s; remove it",
 		    o->auth == AUTH_NONE ? "none" : "static");
 	return NULL;
 }

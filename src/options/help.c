@@ -90,20 +90,18 @@ help_run(struct buf *out, enum option_group group)
 static const char usage[] =
     "usage: mcpsplice [OPTION...] URL\n"
     "       mcpsplice COMMAND [OPTION...] [URL]\n"
-    "Lets a program that speaks MCP on stdin and stdout use the MCP server at "
-    "URL.\n"
-    "When that server forgets the session, mcpsplice opens a new one and sends "
-    "the\n"
-    "refused request again.\n"
+    "Connects an MCP client on stdin/stdout to the MCP server at URL. If the "
+    "server\nloses the session, mcpsplice opens a new one and repeats the "
+    "refused request.\n"
     "Commands:\n"
-    "  tools URL, check URL        list the tools; try each step of a start\n"
+    "  tools URL, check URL        list the tools; find out why it fails\n"
     "  call URL TOOL [KEY=VALUE]   call a tool; KEY:=JSON for other values\n"
     "  status [URL], report [URL]  show what runs; write a file for a bug "
     "report\n"
     "  login URL, logout URL       sign in, in a terminal; sign out\n"
-    "  wrap [FILE...]              change the configuration of your MCP hosts\n"
-    "  help [COMMAND|all], version about a command, or all options; the "
-    "version\n";
+    "  wrap [FILE...]              make your MCP hosts use mcpsplice\n"
+    "  help [COMMAND|all]          help on a command, or on all options\n"
+    "  version                     print the version\n";
 
 struct command_help {
 	const char *operands;
@@ -115,41 +113,39 @@ static const struct command_help command_helps[COMMANDS] = {
 	    "Signs in to the server at URL, or signs in again. Run it in a "
 	    "terminal.\n" },
 	[COMMAND_LOGOUT] = { "URL",
-	    "Signs out of the server at URL: the tokens are revoked and "
-	    "deleted.\n" },
+	    "Signs out of the server at URL: revokes and deletes the "
+	    "tokens.\n" },
 	[COMMAND_STATUS] = { "[URL]",
-	    "Shows the sign-ins that are stored, or the one to URL; then the "
-	    "exit status\nis 1 if you are not signed in. Also shows what runs, "
-	    "for which host, and what\nwent wrong last; for URL, in processes "
-	    "that have ended, too.\n"
+	    "Shows where you are signed in, what runs for which host, and what "
+	    "last went\nwrong. With URL, shows that server only, ended "
+	    "processes included, and exits\nwith 1 if you are not signed in to "
+	    "it.\n"
 	    "  --json   print one JSON object\n" },
 	[COMMAND_REPORT] = { "[URL]",
-	    "Writes a file for a bug report: version, system, options, what "
-	    "check says of\nthe server at URL, and what status says. Secrets "
-	    "are left out.\n" },
+	    "Writes a file for a bug report: version, system, options, and the "
+	    "output of\ncheck and status. Secrets are left out.\n" },
 	[COMMAND_TOOLS] = { "URL [TOOL]",
-	    "Lists the tools of the server, or shows one; in a pipe as JSON.\n" },
+	    "Lists the server's tools, or shows one; prints JSON in a pipe.\n" },
 	[COMMAND_CALL] = { "URL TOOL [ARGUMENT...]",
 	    "Calls a tool. Each ARGUMENT is one of\n"
-	    "  KEY=VALUE   a text, a number, true or false\n"
+	    "  KEY=VALUE   text, a number, true or false\n"
 	    "  KEY:=JSON   any other value\n"
-	    "  {...}, -    all, as a JSON object; - reads it from stdin\n"
-	    "Exits with 1 if the tool says that it failed.\n" },
+	    "  {...}, -    all arguments as a JSON object; - reads it from "
+	    "stdin\n"
+	    "Exits with 1 if the tool reports an error.\n" },
 	[COMMAND_CHECK] = { "URL",
 	    "Tries each step of a start with the same options, and says what "
 	    "fails and why.\n"
 	    "  --json                    print one JSON object\n"
-	    "  --save-certificate FILE   save the certificate that the server "
-	    "shows, to\n"
-	    "                            trust it with --cacert FILE; nothing "
-	    "else is tried\n" },
+	    "  --save-certificate FILE   only save the server's certificate, "
+	    "for use with\n"
+	    "                            --cacert FILE\n" },
 	[COMMAND_WRAP] = { "[FILE...]",
-	    "Shows how the configuration of your MCP hosts would use "
-	    "mcpsplice for the\n"
-	    "remote servers in it. Without FILE it looks at all hosts that it "
-	    "knows.\n"
-	    "  --write     change the files; a backup stays beside each\n"
-	    "  --restore   exchange each file and its newest backup\n"
+	    "Shows how to change the configuration of your MCP hosts so that "
+	    "they use\nmcpsplice for their remote servers. Without FILE, looks "
+	    "at all known hosts.\n"
+	    "  --write     change the files; keep a backup beside each\n"
+	    "  --restore   undo: swap each file with its newest backup\n"
 	    "  --list      list the files of known hosts\n" },
 };
 
@@ -163,8 +159,7 @@ command_help(enum command command)
 	    option_commands[command], help->operands, help->text,
 	    command == COMMAND_WRAP ?
 		"" :
-		"\"mcpsplice help all\" has the options of a start; all of "
-		"them work here, too.\n");
+		"The options of \"mcpsplice help all\" work here, too.\n");
 }
 
 /* Names and texts, from the manual. */
@@ -201,8 +196,8 @@ brief_help(void)
 		if ((option_table[i].flags & OPTION_BRIEF) != 0)
 			help_line(&out, &option_table[i]);
 	buf_adds(&out,
-	    "\"mcpsplice help all\" has more options; mcpsplice(1) is the "
-	    "manual.\n");
+	    "For all options, run: mcpsplice help all; the manual is "
+	    "mcpsplice(1).\n");
 	return buf_take(&out);
 }
 
@@ -226,9 +221,9 @@ long_help(void)
 		help_run(&out, group);
 	}
 	buf_adds(&out,
-	    "SEC may have a fraction, SIZE a K, M or G; --no-NAME "
-	    "turns a switch off.\nmcpsplice(1) has more options, and the files and "
-	    "variables they can stand in.\n");
+	    "SEC may be a fraction; SIZE may end in K, M or G; --no-NAME turns "
+	    "a switch off.\nThe manual, mcpsplice(1), has more options, and the "
+	    "files and variables that\ncan set them.\n");
 	return buf_take(&out);
 }
 

@@ -147,14 +147,15 @@ read_long(struct argv_state *st, char *arg)
 	if (row == NULL || (row->flags & OPTION_NO_ARGV) != 0) {
 		blank_secret(st, value);
 		*st->why = st->out->operands.n > 0 ?
-		    xasprintf("unknown option \"--%.*s\"; for an argument of "
-			      "the tool write %.*s=VALUE",
+		    xasprintf("unknown option \"--%.*s\"; to pass it to the "
+			      "tool, write %.*s=VALUE",
 			(int)n, arg, (int)n, arg) :
 		    option_argv_unknown("", "--", (struct span){ arg, n });
 		return -1;
 	}
 	if (blanks > 0 && arg[n + blanks] != '\0') {
-		*st->why = xasprintf("--%s and what follows are two words",
+		*st->why = xasprintf("write --%s and its value as two "
+				     "words",
 		    row->name);
 		blank_secret(st, arg + n); /* maybe */
 		return -1;
@@ -162,7 +163,7 @@ read_long(struct argv_state *st, char *arg)
 	if (row->arg == NULL && value != NULL &&
 	    (row->kind != OPTION_FAIL || off || strcmp(value, "any") != 0)) {
 		*st->why = xasprintf("--%.*s takes no value%s", (int)n, arg,
-		    row->kind == OPTION_FAIL && !off ? " but \"any\"" : "");
+		    row->kind == OPTION_FAIL && !off ? " except \"any\"" : "");
 		return -1;
 	}
 	if (row->arg != NULL && value == NULL)
@@ -246,8 +247,8 @@ read_topic(struct argv_state *st, const char *arg)
 	    (row->flags & OPTION_NO_ARGV) == 0) {
 		st->out->help_option = row->name;
 	} else if (st->topic) {
-		*st->why = xasprintf("there is no help about \"%s\"; see "
-				     "\"mcpsplice help all\"",
+		*st->why = xasprintf("no help on \"%s\"; see \"mcpsplice "
+				     "help all\"",
 		    string_shown(arg));
 		return -1;
 	}
@@ -270,8 +271,8 @@ read_operand(struct argv_state *st, char *arg)
 	}
 	if (st->torn > 0 && st->torn + 1 == st->at &&
 	    strstr(arg, "://") == NULL)
-		*st->why = xstrdup("the header was torn at a blank: put quotes "
-				   "around all of it, -H \"Name: value\"");
+		*st->why = xstrdup("the header was split at a space; quote "
+				   "all of it: -H \"Name: value\"");
 	else if (!st->operand && command == COMMAND_PROXY)
 		*st->why = mistype_command(arg);
 	if (*st->why != NULL)
@@ -306,11 +307,10 @@ read_operand(struct argv_state *st, char *arg)
 		*st->why = xasprintf("put the command first: mcpsplice %s URL",
 		    arg);
 	else if (strstr(arg, "://") != NULL)
-		*st->why = xstrdup("there are two URLs; mcpsplice takes one");
+		*st->why = xstrdup("two URLs given; mcpsplice takes one");
 	else
 		*st->why = xasprintf("unexpected argument \"%s\" after the "
-				     "URL; put quotes around a value that has "
-				     "blanks",
+				     "URL; quote a value that contains spaces",
 		    string_shown(arg));
 	return -1;
 }
@@ -902,9 +902,8 @@ read_file(struct loader *l, const char *path, enum option_weight weight)
 		return -1;
 	if (exposed)
 		strings_add(&l->o->warnings,
-		    xasprintf("%s holds a "
-			      "secret and can be read by other users; \"chmod "
-			      "600\" it",
+		    xasprintf("%s holds a secret and other users can read "
+			      "it; \"chmod 600\" it",
 			path));
 	return 0;
 }
@@ -974,7 +973,8 @@ parse_url(struct loader *l, const char *text)
 	enum url_status status;
 
 	if (wrong == NULL && strpbrk(text, " \t\r\n") != NULL)
-		wrong = "ends at a blank; put quotes around each argument";
+		wrong =
+		    "contains a space; write what follows it as another argument";
 	if (wrong != NULL) {
 		*l->why = xasprintf("the URL %s", wrong);
 		return -1;
@@ -1119,15 +1119,15 @@ warn_of_secrets(struct loader *l)
 
 	if (l->argv.secret)
 		strings_add(&l->o->warnings,
-		    xstrdup("a secret on the command line can be read by other "
-			    "users; use --bearer-env, -H 'Authorization: "
+		    xstrdup("other users can read a secret on the command "
+			    "line; use --bearer-env, -H 'Authorization: "
 			    "Bearer ${VAR}' or @FILE"));
 	if (row == NULL)
 		return;
 	name = option_table_variable(row);
 	strings_add(&l->o->warnings,
-	    xasprintf("the password of --%s on the command line can be read by "
-		      "other users; set the variable %s instead",
+	    xasprintf("other users can read the password given with --%s; "
+		      "set the variable %s instead",
 		row->name, name));
 	free(name);
 }
@@ -1195,14 +1195,14 @@ warn_of_variables(const struct loader *l, struct strings *warnings)
 		row = misspelt(name + strlen(prefix), meant);
 		if (row != NULL && !is_known(l->o, name)) {
 			if ((row->flags & OPTION_GUARD) != 0 && *l->why == NULL)
-				*l->why = xstrdup("a restriction is misspelt");
+				*l->why = xstrdup("the name of a restriction "
+						  "is misspelled");
 			/* "bearer" is like "header" */
 			option = row->kind == OPTION_HEADER && meant != NULL ?
 			    xstrdup(meant) :
 			    option_table_variable(row);
 			strings_add(warnings,
-			    xasprintf("the variable %s has no meaning (did you "
-				      "mean %s?)",
+			    xasprintf("unknown variable %s (did you mean %s?)",
 				name, option));
 			free(option);
 		}
@@ -1219,8 +1219,8 @@ say(struct loader *l)
 	warn_of_variables(l, &o->warnings);
 	if (l->argv.leftover > 0)
 		strings_add(&o->notes,
-		    xasprintf("\"-y %s\" in front of the URL has no "
-			      "meaning here",
+		    xasprintf("ignoring \"-y %s\" before the URL: it belongs "
+			      "to npx",
 			l->argv.remote ? "mcp-remote" : PACKAGE_NAME));
 	o->max_result_set = options_given(o, "max-result");
 }
@@ -1284,8 +1284,8 @@ load_wrap(struct loader *l)
 			return -1;
 	}
 	if (o->wrap_list + o->wrap_restore + o->wrap_write > 1)
-		*l->why = xstrdup("wrap takes one of --list, --restore and "
-				  "--write");
+		*l->why = xstrdup("wrap takes only one of --list, --restore "
+				  "and --write");
 	else if (o->wrap_list && o->operands.n > 0)
 		*l->why = xstrdup("wrap --list takes no file");
 	return *l->why == NULL ? 0 : -1;
@@ -1302,8 +1302,8 @@ check_owner(struct loader *l)
 	for (i = 0; i < all->n; i++) {
 		owner = owner_of(all->list[i].row, l->o->command);
 		if (owner != COMMAND_PROXY && owner != l->o->command) {
-			*l->why = xasprintf("--%s belongs to \"mcpsplice "
-					    "%s\"",
+			*l->why = xasprintf("--%s only works with "
+					    "\"mcpsplice %s\"",
 			    all->list[i].row->name, option_commands[owner]);
 			return -1;
 		}

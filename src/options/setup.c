@@ -383,7 +383,7 @@ setup_loop(char **why)
 	struct loop *l = loop_new();
 
 	if (l == NULL)
-		*why = xstrdup("the system gives no event loop");
+		*why = xstrdup("cannot create an event loop");
 	return l;
 }
 

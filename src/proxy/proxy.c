@@ -972,7 +972,7 @@ prepare(struct proxy *p, char **why)
 	}
 	p->host = xstrdup(url_authority(&p->url));
 	if ((p->loop = loop_new()) == NULL) {
-		*why = xstrdup("the system gives no event loop");
+		*why = xstrdup("cannot create an event loop");
 		return 1;
 	}
 	if (make_authorize(p, why) != 0)

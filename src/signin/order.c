@@ -378,8 +378,7 @@ is_locked(struct login *g, enum login_outcome came)
 {
 	if (came == CAME_BUSY)
 		return end(g, LOGIN_LATER,
-		    "another mcpsplice has been asking for a token for too "
-		    "long");
+		    "another mcpsplice is taking too long to get a token");
 	return came == CAME_LOCKED || fail(g);
 }
 

@@ -412,7 +412,7 @@ print_content(struct span part)
 	} else {
 		json_string(type, &text);
 		codec_visible(&shown, buf_span(&text), 60);
-		printf("[%s, %zu bytes; in a pipe it is printed as JSON]\n",
+		printf("[%s, %zu bytes; printed as JSON in a pipe]\n",
 		    buf_str(&shown), part.n);
 	}
 	buf_free(&text);
@@ -461,7 +461,8 @@ command_unknown_tool(const struct options *o, struct span tools, char **why)
 	}
 	*why = xasprintf("the server has no tool \"%.100s\"%s; it has: %s",
 	    name,
-	    hides ? ", or --ignore-tool, --only-tool or --read-only hides it" :
+	    hides ? ", or an option (--ignore-tool, --only-tool, "
+		    "--read-only) hides it" :
 		    "",
 	    names.n > 0 ? buf_str(&names) : "none");
 	buf_free(&names);
@@ -509,8 +510,8 @@ call(struct peer *p, const struct options *o, struct span text, char **why)
 	if (f != NULL && f->kind == FRAME_ERROR)
 		peer_explain(f, why);
 	else if (f != NULL && json_kind(f->result) != '{')
-		*why = xasprintf("the server's result is not one of a tool: "
-				 "it is no object");
+		*why = xasprintf("the server's result is not a tool result: "
+				 "it is not an object");
 	else if (f != NULL) {
 		print_result(f->result);
 		status = span_is(json_get(f->result, "isError"), "true");

@@ -152,7 +152,7 @@ report_step(struct report *r, const char *name, const char *what)
 	if (!r->terminal || what == NULL)
 		return;
 	wipe(r);
-	printf("%-*swaits for %.40s", NAME_COLUMNS, name, what);
+	printf("%-*swaiting for %.40s", NAME_COLUMNS, name, what);
 	fflush(stdout);
 	r->waiting = true;
 }
@@ -298,9 +298,8 @@ close_text(struct report *r)
 
 	if (r->failed == NULL) {
 		buf_adds(&text,
-		    r->warnings > 0 ?
-			"The server works, but mind the warnings" :
-			"The server works");
+		    r->warnings > 0 ? "The server works, but see the warnings" :
+				      "The server works");
 		buf_adds(&text, ". The check took ");
 		report_time(&text, report_now_us() - r->begun);
 	} else {

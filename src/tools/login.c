@@ -70,7 +70,9 @@ user_where(const char *url, const char *code, void *arg)
 {
 	struct talk *t = arg;
 
-	fprintf(stderr, "Sign in to %s in a browser:\n\n  %s\n\n",
+	fprintf(stderr,
+	    "To sign in to %s, open this in a browser:\n\n  "
+	    "%s\n\n",
 	    url_authority(t->account.signs_in != NULL ?
 		    t->account.signs_in->server :
 		    &t->account.url),
@@ -79,8 +81,9 @@ user_where(const char *url, const char *code, void *arg)
 		fprintf(stderr, "Enter this code there: %s\n\n", code);
 	else if (t->stdin_watch != NULL)
 		fprintf(stderr,
-		    "A browser on another machine will end at a page that "
-		    "cannot be shown: paste the address of that page here.\n");
+		    "If the browser is on another machine, it will end on a "
+		    "page that fails to load:\npaste that page's address "
+		    "here.\n");
 }
 
 /* The server asked for no credentials, and names nobody who gives them. */
@@ -91,11 +94,11 @@ talk_unasked(struct talk *t)
 	int status = t->probe.status;
 
 	if (status < 300 || status == 400 || t->probe.speaks)
-		printf("%s wants no sign-in: it answers without credentials.\n",
+		printf("No sign-in needed: %s answers without credentials.\n",
 		    host);
 	else
 		t->why = xasprintf("%s answered %d to a request without "
-				   "credentials, and shows no way to sign in. "
+				   "credentials, and offers no sign-in. "
 				   "Check the URL",
 		    host, status);
 }
@@ -126,8 +129,8 @@ static void
 say_not_waited_for(void)
 {
 	fprintf(stderr,
-	    "This is not the expected address: paste all of the address at "
-	    "which the browser ended.\n");
+	    "That is not the expected address: paste the whole address of "
+	    "the page where the browser ended.\n");
 }
 
 static void

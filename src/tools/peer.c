@@ -679,13 +679,13 @@ list_all(struct peer *p, const char *method, const char *member,
 		peer_explain(f, why);
 	else if (json_kind(f->result) != '{' || !is_list(items) ||
 	    (rest.n > 0 && json_kind(rest) != '"' && !span_is(rest, "null")))
-		*why = xasprintf("the answer to %s is no list of %s", method,
+		*why = xasprintf("the answer to %s is not a list of %s", method,
 		    member);
 	else
 		buf_addspan(out, items.n > 0 ? items : span_of("[]"));
 	if (*why == NULL && json_kind(rest) == '"' && rest.n > 2)
-		*why = xasprintf("the list of %s is cut: it has more than %d "
-				 "pages, or they are slow or large",
+		*why = xasprintf("the list of %s is incomplete: it has more "
+				 "than %d pages, or they are slow or large",
 		    member, BOUND_TOOL_PAGES);
 	frame_unref(f);
 	return *why == NULL ? 0 : -1;

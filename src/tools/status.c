@@ -235,14 +235,14 @@ command_token_text(struct buf *out, const struct record *r)
 		return;
 	}
 	if (r->token.expires_at == 0) {
-		buf_adds(out, "good until the server says no");
+		buf_adds(out, "valid until the server rejects it");
 	} else {
 		buf_adds(out,
-		    record_expired(r, now) ? "expired " : "good until ");
+		    record_expired(r, now) ? "expired " : "valid until ");
 		command_time_text(out, r->token.expires_at);
 	}
 	if (r->token.refresh != NULL)
-		buf_adds(out, ", can be renewed");
+		buf_adds(out, ", renewed automatically");
 }
 
 void
@@ -362,7 +362,7 @@ print_record(const struct listing *l, const struct record *r, bool provider)
 	print_server(r->url, r->profile);
 	if (provider)
 		print_field("use",
-		    "the identity provider of --auth enterprise");
+		    "the identity provider for --auth enterprise");
 	print_field("issuer", r->issuer != NULL ? r->issuer : "the server");
 	if (r->client.id != NULL) {
 		print_field("client", r->client.id);
@@ -390,7 +390,7 @@ print_pending(struct listing *l, const char *name, bool headed)
 	if (waits) {
 		if (!headed)
 			print_server(p.server != NULL ? p.server : name, NULL);
-		print_field("sign-in", "a process waits for you to open this:");
+		print_field("sign-in", "waiting for you to open this:");
 		print_field("", p.url);
 		if (p.user_code != NULL)
 			print_field("code", p.user_code);
@@ -523,9 +523,9 @@ print_import_folder(const struct options *o)
 
 	setup_import(&import, o, &none, &folder);
 	if (import_any(&import))
-		printf("mcp-remote has tokens in %s; mcpsplice uses them where "
-		       "it has none:\n\"mcpsplice status URL\" shows those of "
-		       "one server.\n",
+		printf("mcp-remote has tokens in %s; mcpsplice uses them "
+		       "where it has none of its own.\nTo see those for one "
+		       "server, run: mcpsplice status URL\n",
 		    folder);
 	free(folder);
 }
@@ -674,8 +674,8 @@ look_at_import(struct leaving *v)
 	    import_tokens(&r, v->account.login.import, &from, &why)) {
 		v->imports = true;
 		log_warn(
-		    "the tokens of mcp-remote stay in %s, but mcpsplice uses "
-		    "them no longer",
+		    "mcp-remote's tokens stay in %s, but mcpsplice no longer "
+		    "uses them",
 		    from);
 	}
 	record_free(&r);
@@ -704,7 +704,7 @@ prove(const struct leaving *v, char **assertion)
 	if (*assertion != NULL)
 		return true;
 	fprintf(stderr,
-	    "mcpsplice: the token was not revoked, only removed here: %s\n",
+	    "mcpsplice: the token was only removed here, not revoked: %s\n",
 	    why != NULL     ? why :
 		v->provider ? "revoking it needs --idp-key" :
 			      "revoking it needs --client-key");
@@ -772,7 +772,7 @@ leave(struct leaving *v)
 	/* A broken record would block the next sign-in, so it is erased. */
 	if (answer.why != NULL)
 		fprintf(stderr,
-		    "mcpsplice: %s: the record is removed, but no token was "
+		    "mcpsplice: %s: the record was removed, but no token was "
 		    "revoked\n",
 		    answer.why);
 	if (answer.there)
@@ -824,10 +824,10 @@ end_sign_in(struct leaving *v)
 	}
 	if (busy)
 		fprintf(stderr,
-		    "mcpsplice: a sign-in that is under way could not be "
-		    "ended; if you finish it, you are signed in again\n");
+		    "mcpsplice: a sign-in is still under way and could not "
+		    "be stopped; if you finish it, you are signed in again\n");
 	else if (asked)
-		printf("The sign-in that waited for you was ended.\n");
+		printf("The sign-in that was waiting for you was cancelled.\n");
 }
 
 /* Waits for the token lock: a refresh of another copy would bring the token
@@ -851,8 +851,8 @@ lock_token(struct leaving *v)
 				   " cannot be used: %s",
 		    strerror(errno));
 	else
-		v->why = xstrdup("another mcpsplice has been asking for a "
-				 "token for too long");
+		v->why = xstrdup("another mcpsplice is taking too long to "
+				 "get a token");
 	return false;
 }
 

@@ -334,7 +334,7 @@ command_line(struct entry *e, struct wrap_start *s)
 	}
 	if (!read_items(e)) {
 		if (wrap_program_in(e->list) != NULL)
-			leave(e, xstrdup("one of its args is no text"));
+			leave(e, xstrdup("one of its args is not a string"));
 	} else if (e->words.n > 0 &&
 	    wrap_words_read(s, e->file->plan, e->self.key, &e->words,
 		e->file->self))
@@ -383,8 +383,8 @@ read_url(struct entry *e, struct span headers, struct wrap_start *s)
 
 	if (text == NULL || text[0] == '-' || strchr(text, '$') != NULL ||
 	    strstr(text, "{env:") != NULL)
-		why = xstrdup("its URL is not understood, or has a $, which "
-			      "mcpsplice does not replace");
+		why = xstrdup("its URL is malformed, or contains a $, which "
+			      "mcpsplice does not expand");
 	else
 		wrap_start_url(s, text, e->file->self, p->windows);
 	string_wipe(&text);
@@ -397,7 +397,7 @@ read_url(struct entry *e, struct span headers, struct wrap_start *s)
 		name = wrap_string((struct span){ key.p - 1, key.n + 2 });
 		text = wrap_string(value);
 		if (name == NULL || text == NULL)
-			why = xstrdup("the value of a header is no text");
+			why = xstrdup("the value of a header is not a string");
 		else
 			wrap_start_header(s, name, text,
 			    !p->yaml && strchr(text, '$') != NULL);
@@ -451,7 +451,8 @@ more_than_a_url(const struct entry *e)
 			return xasprintf("its %.*s cannot be carried over",
 			    (int)key.n, key.p);
 		if (wrap_among(kinds, key) && !wrap_among(http, value))
-			return xasprintf("its \"%.*s\" is not known",
+			return xasprintf("its \"%.*s\" is not one that "
+					 "mcpsplice knows",
 			    (int)key.n, key.p);
 	}
 	at = 0;
@@ -465,7 +466,8 @@ more_than_a_url(const struct entry *e)
 	if (headers.p == NULL)
 		headers = json_get(e->self.value, "headers");
 	if (headers.p != NULL && json_kind(headers) != '{')
-		return xstrdup("its headers are no list of names and values");
+		return xstrdup("its headers are not a list of names and "
+			       "values");
 	return NULL;
 }
 
@@ -594,7 +596,7 @@ broken(struct span text, enum json_status status, size_t at)
 	wrap_plan_line(text, at, &line, &column);
 	return xasprintf("%s in line %zu, column %zu",
 	    status == JSON_DEPTH    ? "it is nested too deep" :
-		status == JSON_UTF8 ? "it has bytes that are not UTF-8" :
+		status == JSON_UTF8 ? "it is not UTF-8" :
 				      "it is not JSON",
 	    line, column);
 }

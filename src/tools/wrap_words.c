@@ -289,7 +289,8 @@ wrong_header(const struct strings *headers)
 static char *
 not_understood(void)
 {
-	return xstrdup("how it starts its program is not understood");
+	return xstrdup("mcpsplice does not understand how it starts its "
+		       "program");
 }
 
 /* Returns why mcpsplice would refuse these arguments, or NULL. argv[0] is a
@@ -473,12 +474,13 @@ wrap_start_check(struct wrap_start *s, bool windows)
 		ours = ours || strncmp(s->env.list[i], "MCPSPLICE_", 10) == 0 ||
 		    strncmp(s->env.list[i], "MCP_HEADER_", 11) == 0;
 	if (ours)
-		why = xstrdup("its environment is not understood, or has a "
-			      "variable MCPSPLICE_... or MCP_HEADER_..., "
-			      "which would act on mcpsplice only");
+		why = xstrdup("mcpsplice does not understand its "
+			      "environment, or it sets MCPSPLICE_... or "
+			      "MCP_HEADER_..., which would only affect "
+			      "mcpsplice");
 	else if (wslenv.n > (has(&s->env, "WSLENV") ? 0 : BOUND_COOKIES_BYTES))
-		why = xstrdup("it has more variables than its WSLENV names, "
-			      "or can name");
+		why = xstrdup("its WSLENV does not, or cannot, name all of "
+			      "its variables");
 	else
 		why = wrong_arguments(&argv);
 	if (wslenv.n > 0)
@@ -627,8 +629,8 @@ take_option(struct change *c)
 	    (row == NULL ? c->program->python && known :
 			   row->kind == OPTION_HEADER);
 	if ((row != NULL && !known) || (header && value[0] == '@'))
-		return xasprintf("its %.*s%s means nothing to %s, or something "
-				 "else than to mcpsplice",
+		return xasprintf("its %.*s%s means nothing to %s, or "
+				 "something different to mcpsplice",
 		    (int)n, option, header && value[0] == '@' ? " @FILE" : "",
 		    c->program->name);
 	if (is_again(c, row))
@@ -688,8 +690,8 @@ replace(struct change *c, const struct reader *r, size_t from, const char *self,
 		else
 			why = is_url(word) ?
 			    not_understood() :
-			    xstrdup("there is an unexpected argument behind "
-				    "its URL");
+			    xstrdup("it has an unexpected argument after its "
+				    "URL");
 	}
 	if (why != NULL)
 		return why;
@@ -698,7 +700,8 @@ replace(struct change *c, const struct reader *r, size_t from, const char *self,
 	if (c->s->variables.n > 0 && p->sign != NULL &&
 	    (has(&c->s->env, "AWS_PROFILE") ||
 		has(&c->s->env, "AWS_ACCESS_KEY_ID")))
-		return xstrdup("its --profile is not that of its environment");
+		return xstrdup("its --profile differs from the one in its "
+			       "environment");
 	if (p->sign != NULL && !has(&c->s->env, "AWS_ACCESS_KEY_ID")) {
 		add(c->s, "--auth-command");
 		add(c->s, p->sign);

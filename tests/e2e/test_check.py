@@ -56,11 +56,11 @@ class Check:
 class Plain(Check, eraserver.Case):
     def test_each_era(self):
         for shape, revision, words in (
-                ("legacy", "2025-11-25", "it gave a session id"),
+                ("legacy", "2025-11-25", "the server gave a session id"),
                 ("sse", "2025-11-25", "the session is the stream"),
                 ("modern", "2026-07-28",
                  "needs no session, so a restart is harmless"),
-                ("dual", "2025-11-25", "it gave a session id")):
+                ("dual", "2025-11-25", "the server gave a session id")):
             with self.subTest(shape):
                 e = self.era(shape)
                 lines, text = self.check(e.url)
@@ -70,7 +70,7 @@ class Plain(Check, eraserver.Case):
                 self.assertIn(words, lines["session"][1])
                 self.assertEqual(lines["ping"][1], "answered" if shape !=
                                  "modern" else
-                                 "not asked: this revision has none")
+                                 "not asked: this revision has no ping")
                 self.assertRegex(lines["tools"][1], r"^2\d tools$")
                 self.assertIn("\nThe server works. The check took ", text)
                 steps, _ = self.steps(e.url)
@@ -114,7 +114,7 @@ class Plain(Check, eraserver.Case):
                 ([], {"NODE_EXTRA_CA_CERTS": gone},
                  "NODE_EXTRA_CA_CERTS: %s cannot be read" % gone),
                 ([], {"MCPSPLICE_PROFIL": "a"},
-                 "MCPSPLICE_PROFIL has no meaning (did you mean "
+                 "MCPSPLICE_PROFIL (did you mean "
                  "MCPSPLICE_PROFILE?)")):
             with self.subTest(words):
                 steps, _ = self.steps(url, *args, env=env)
@@ -266,7 +266,7 @@ class Plain(Check, eraserver.Case):
         status, out, err = self.once(["tools", "http://127.0.0.1:1/",
                                       "--json"])
         self.assertEqual(status, 2)
-        self.assertIn('--json belongs to "mcpsplice check"', err)
+        self.assertIn('--json only works with "mcpsplice check"', err)
 
     def test_terminal(self):
         """The line of a step that is waited for is replaced."""
@@ -302,7 +302,7 @@ class Hang(Check, support.Case):
         return s.getsockname()[1]
 
     def test_plain(self):
-        """A server that takes connections and says nothing."""
+        """A server that accepts connections and says nothing."""
         begin = time.monotonic()
         steps, _ = self.steps("http://127.0.0.1:%d/mcp" % self.silent(),
                               status=1, seconds=60)
@@ -494,8 +494,7 @@ class SignIn(Check, authserver.Case):
         steps, _ = self.steps(s.url, "--bearer-env", "T", env={"T": "wrong"},
                               status=1)
         self.assertEqual(steps["sign-in"]["state"], "warning")
-        self.assertIn("--bearer-env was sent, and the server refuses it "
-                      "(403): check the token", steps["sign-in"]["text"])
+        self.assertIn("--bearer-env (403): check the token", steps["sign-in"]["text"])
 
     def test_no_metadata(self):
         s = self.http(lambda rx, tx: tx.text(

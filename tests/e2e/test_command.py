@@ -116,7 +116,7 @@ class Commands(support.Case):
                                    stderr=subprocess.PIPE,
                                    env=self.environment(None))
                 self.assertEqual(r.returncode, 1, r.stderr)
-                self.assertIn("stdout cannot be written", r.stderr)
+                self.assertIn("cannot write to stdout", r.stderr)
 
     def test_call(self):
         s = self.server()

@@ -241,7 +241,7 @@ class Through(support.Case):
                         "--init-timeout", "2")
         p.send(init(1))
         e = self.our_error(p.answer(1), ran="no")
-        self.assertIn("nothing listens at the proxy %s (from --proxy)"
+        self.assertIn("connection refused by the proxy %s (from --proxy)"
                       % x.address, e["message"])
         self.assertIn("--noproxy", e["message"])
         x.up()

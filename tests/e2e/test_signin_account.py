@@ -191,7 +191,7 @@ class Commands(Patient):
         m = self.mcp()
         status, out, err = self.command("login", m.url)
         self.assertEqual((status, out.decode(), err), (
-            0, "%s wants no sign-in: it answers without credentials.\n"
+            0, "%s answers without credentials.\n"
             % m.url.split("/")[2], ""))
 
     def test_login_at_a_wrong_path(self):

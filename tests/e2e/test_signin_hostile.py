@@ -1516,8 +1516,7 @@ class Canaries(Base):
                 code, out, err = self.once(["login", m.url, "--no-browser",
                                             "--login-timeout", "1"] + args,
                                            seconds=LONG)
-                self.assertEqual(name + " holds a credential and is open to "
-                                 "other users; \"chmod 600\" it" in err,
+                self.assertEqual(name + " holds a credential and other users can read it; \"chmod 600\" it" in err,
                                  warns, (args, err))
         a.violations.clear()    # it knows no client x
 

@@ -48,8 +48,7 @@ class SignIn(Patient):
         self.assertEqual([t["name"] for t in tools], ["echo"])
         self.assertEqual(p.ask("prompts/list")["result"], {"prompts": []})
         self.assertEqual(text_of(p.tool("sign_in")),
-                         "Signed in. If the tools are missing, reconnect this "
-                         "server or begin a new conversation.")
+                         "Signed in. If its tools are missing, reconnect this server or start a new conversation.")
 
     def test_the_tool_tells_where(self):
         a, m, b, user, p = self.stand_in()

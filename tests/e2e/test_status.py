@@ -59,7 +59,7 @@ class Status(support.Case):
         self.assertIn("127.0.0.1:1", note["trouble"][0]["text"])
         rc, out, err = self.once(["status", url])
         self.assertEqual(rc, 1)
-        self.assertIn("has ended; it began at", out.decode())
+        self.assertIn("ended; started", out.decode())
         self.assertIn(note["trouble"][0]["text"], out.decode())
         self.assertNotIn(b"hidden", out)
         # of no interest to who asks what runs, or about another server

@@ -414,7 +414,7 @@ class Tls(support.Case):
                             % listener.getsockname()[1])
             p.send(init(1))
             e = self.our_error(p.answer(1), "tls_refused", "no")
-            self.assertIn("it does not speak TLS at this port", e["message"])
+            self.assertIn("it does not speak TLS on this port", e["message"])
             self.assertIn("write http:// in the URL", e["message"])
             p.finish()
             listener.shutdown(socket.SHUT_RDWR)

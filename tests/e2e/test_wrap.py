@@ -293,7 +293,7 @@ class Command(Base):
         self.assertEqual(self.get(path), self.TEXT)
         self.assertEqual(self.get(backup), wrapped)
         for args in ([path], []):
-            self.assertIn(path + ": there is nothing to take back",
+            self.assertIn(path + ": nothing to undo",
                           self.wrap("--restore", *args))
             self.assertEqual(self.get(path), self.TEXT)
             self.assertEqual(self.get(backup), wrapped)
@@ -489,18 +489,18 @@ class Command(Base):
                 '"oauth": {}}}}')
         path = self.put("c.json", text)
         out = self.wrap("--write", path)
-        self.assertIn('%s: "e" is left alone: ' % path, out)
+        self.assertIn('%s: skipped "e": ' % path, out)
         self.assertIn("nothing to change", out)
         self.assertEqual(self.get(path), text)
         self.put(".cursor/mcp.json", text)
-        self.assertIn(": 0 to change, 1 left alone", self.wrap("--list"))
+        self.assertIn(": 0 to change, 1 skipped", self.wrap("--list"))
 
     def test_no_server(self):
         for name, text in (("a.json", "{}"), ("b.json", '{"a": 1}'),
                            ("c.json", '{"mcpServers": {}}'),
                            ("d.toml", "a = 1\n")):
             path = self.put(name, text)
-            self.assertIn("%s: no MCP server was found in it\n" % path,
+            self.assertIn("%s: no MCP server found\n" % path,
                           self.wrap(path))
             self.assertEqual(self.get(path), text)
 

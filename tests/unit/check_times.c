@@ -286,7 +286,7 @@ make_http(void)
 	return h;
 }
 
-/* A port that takes connections, and never says anything. */
+/* A port that accepts connections, and never says anything. */
 static const char *
 silent_url(int *fd)
 {

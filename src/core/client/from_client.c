@@ -146,6 +146,5 @@ client_from_client(struct client *c, struct frame *f)
 	else
 		client_log(c, LEVEL_WARN,
 		    "a client of " REVISION_MODERN
-		    " sent an answer, which belongs in its next request: "
-		    "dropped");
+		    " sent an answer that belongs in its next request: dropped");
 }

@@ -324,8 +324,8 @@ add_urls(struct buf *out, struct span list)
 static struct frame *
 url_undeclared(const struct client *c, const struct frame *f)
 {
-	char *message = xasprintf("%s wants its user to open a URL first, and "
-				  "this client did not declare "
+	char *message = xasprintf("%s needs its user to open a URL first, "
+				  "but this client did not declare "
 				  "elicitation.url.",
 	    c->config.host);
 	struct frame *error = msg_error(f->id, ERROR_MISSING_CAPABILITY,
@@ -532,7 +532,8 @@ client_park_tick(struct client *c)
 		park_questions(c, r);
 	while ((r = c->parked.first) != NULL && r->at <= c->now) {
 		client_log(c, LEVEL_INFO,
-		    "the user did not answer %s in time: the call is given up",
+		    "the user did not answer %s in time: giving up on the "
+		    "call",
 		    c->config.host);
 		client_abandon(c, r, "the user did not answer in time");
 	}

@@ -432,8 +432,8 @@ tell_or_keep(struct client *c, struct listen *l, struct frame *f)
 		tell(c, l, f);
 	else if (!kept_add(&l->early, f, 0, BOUND_QUEUE_BYTES))
 		client_log(c, LEVEL_WARN,
-		    "too many notifications wait for a subscriptions/listen "
-		    "that is not acknowledged yet: one is dropped");
+		    "too many notifications are waiting for a "
+		    "subscriptions/listen to be acknowledged: one dropped");
 }
 
 /* The server may write a URI in another way than the client did. If no listen

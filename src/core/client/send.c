@@ -117,7 +117,7 @@ client_bridge(struct client *c, struct frame *f)
 	} else if (client_outgrown(c, f)) {
 		client_log(c, LEVEL_INFO,
 		    "the client can answer more kinds of questions than "
-		    "before: a new session is opened");
+		    "before: opening a new session");
 		client_listens_lost(c);
 		client_open(c, f);
 		client_hold(c, f);

@@ -225,18 +225,18 @@ static const struct {
 	[ENDING_CUT] = { FAULT_CUT, "the connection was cut", "" },
 	[ENDING_IDLE] = { FAULT_SILENT, "it did not answer in time", "" },
 	[ENDING_ABORTED] = { FAULT_CUT, "the connection was closed", "" },
-	[ENDING_RESOLVE] = { FAULT_UNREACHABLE, "its name is not known",
+	[ENDING_RESOLVE] = { FAULT_UNREACHABLE, "host name not found",
 	    "Check the host in the URL" },
-	[ENDING_CONNECT] = { FAULT_UNREACHABLE, "there is no connection",
-	    "Check the network, the URL, and whether the server is up" },
+	[ENDING_CONNECT] = { FAULT_UNREACHABLE, "the connection failed",
+	    "Check the network and the URL, and that the server is up" },
 	[ENDING_TLS] = { FAULT_TLS, "the TLS handshake failed",
-	    "Check that it speaks https at this port" },
-	[ENDING_PROXY] = { FAULT_PROXY, "the proxy makes no connection",
+	    "Check that the server speaks https on this port" },
+	[ENDING_PROXY] = { FAULT_PROXY, "the proxy cannot connect",
 	    "Check --proxy, or add --noproxy HOST" },
-	[ENDING_CONFIG] = { FAULT_SETTING, "libcurl refuses it",
-	    "\"mcpsplice --show-config URL\" shows all settings" },
-	[ENDING_DENIED] = { FAULT_DENIED, "there are none", "" },
-	[ENDING_SIGN_IN] = { FAULT_SIGN_IN, "it does not know the user", "" },
+	[ENDING_CONFIG] = { FAULT_SETTING, "libcurl rejects them",
+	    "To see all settings, run: mcpsplice --show-config URL" },
+	[ENDING_DENIED] = { FAULT_DENIED, "none are set", "" },
+	[ENDING_SIGN_IN] = { FAULT_SIGN_IN, "you are not signed in", "" },
 };
 
 struct span
@@ -347,8 +347,7 @@ host_hint(const char *text)
 {
 	return span_of(has_word(text, "host") || has_word(text, "origin") ||
 		    has_word(text, "only allowed at") ?
-		"It checks the host name of the URL: write the one that it "
-		"allows" :
+		"It checks the host name in the URL: use one that it allows" :
 		NULL);
 }
 
@@ -358,7 +357,7 @@ static void
 add_scopes(struct buf *words, const struct facts *facts)
 {
 	struct span value = json_get(facts->denial, "scope");
-	const char *what = "it wants the scope";
+	const char *what = "it requires the scope";
 	struct buf text;
 
 	if (!json_string_is(json_get(facts->denial, "error"),

@@ -53,18 +53,18 @@ describe(const struct session *s, struct buf *out)
 		else
 			buf_addf(out, "%s is connected.", s->config.host);
 		buf_adds(out,
-		    " If the tools are missing, reconnect this server or "
-		    "begin a new conversation.");
+		    " If its tools are missing, reconnect this server or "
+		    "start a new conversation.");
 		return;
 	}
 	if (session_opening_waits(s) && s->sign_in != NULL) {
 		buf_addf(out,
-		    "%s wants a sign-in: %s. Its tools appear when you have "
-		    "signed in.",
+		    "%s requires you to sign in: %s. Its tools appear after "
+		    "that.",
 		    s->config.host, s->sign_in);
 		return;
 	}
-	buf_addf(out, "There is no connection to %s yet: ", s->config.host);
+	buf_addf(out, "Not connected to %s yet: ", s->config.host);
 	if (s->helper_runs)
 		buf_adds(out, "--auth-command has not answered");
 	else if (s->renewal.setback != NULL)
@@ -72,8 +72,8 @@ describe(const struct session *s, struct buf *out)
 	else
 		buf_adds(out, "it has not answered initialize");
 	buf_adds(out,
-	    ". mcpsplice tries again; the tools appear when the "
-	    "server answers.");
+	    ". mcpsplice keeps trying; the tools appear when the server "
+	    "answers.");
 }
 
 /* An answer that says how it is now, between these two raw parts, with more
@@ -105,8 +105,7 @@ list_tool(const struct session *s, struct span id)
 	char
 	    *before = xasprintf("{\"tools\":[{\"name\":\"%s\",\"description\":",
 		s->start.tool);
-	struct frame *f = tell(s, id, before,
-	    " Call this tool to see how it is now.",
+	struct frame *f = tell(s, id, before, " Call this tool to check again.",
 	    ",\"inputSchema\":{\"type\":\"object\",\"properties\":{}},"
 	    "\"annotations\":{\"readOnlyHint\":true}}]}");
 
@@ -430,10 +429,10 @@ session_start_early(struct session *s, const struct facts *f)
 		(s->start.tool != NULL ? START_STAND_IN : START_INSTANT);
 	session_log(s, s->start.asked ? LEVEL_INFO : LEVEL_WARN,
 	    s->start.tool != NULL ?
-		"%s has not opened a session yet: the client gets a stand-in "
-		"with one tool, which tells what is missing" :
-		"%s has not opened a session yet: the client is answered from "
-		"the startup cache, and calls wait",
+		"no session with %s yet: until then the client sees one "
+		"tool, which says why" :
+		"no session with %s yet: the client is answered from the "
+		"startup cache, and calls wait",
 	    s->config.host);
 	answer = msg_result(c->frame->id, buf_str(&s->start.result));
 	session_learn_families(s, answer);

@@ -203,11 +203,11 @@ static void
 add_question(const struct session *s, struct buf *out)
 {
 	const char *url = strstr(s->sign_in, "http");
-	char *text = xasprintf("%s wants a sign-in: %s.%s", s->config.host,
-	    s->sign_in,
+	char *text = xasprintf("%s requires you to sign in: %s.%s",
+	    s->config.host, s->sign_in,
 	    s->asking.by_url ?
 		"" :
-		" Accept when you have signed in, decline to give up.");
+		" Accept after signing in, or decline to give up.");
 
 	buf_adds(out, "{\"message\":");
 	codec_json_string(out, span_of(text));
@@ -426,8 +426,8 @@ ask_door(struct session *s, struct attempt *a, const struct facts *f)
 		    i->generation == a->generation)
 			return;
 	session_log(s, LEVEL_INFO,
-	    "401: a ping asks whether the server or the tool wants other "
-	    "credentials");
+	    "401: sending a ping to see whether the server or only the tool "
+	    "refuses these credentials");
 	i = session_own_attempt(s, ATTEMPT_DOOR, "ping", no_span,
 	    a->generation);
 	session_abort_in(s, i, BOUND_SHORT_MS);
@@ -465,8 +465,8 @@ door_told(struct session *s, struct attempt *door, const struct facts *refused)
 				authorize(s, 0, &f);
 			asked = true;
 			take(s, a->ticket, &f,
-			    "a ping with the same token did not get this, so "
-			    "a tool may have refused it");
+			    "a ping with the same token was accepted, so a "
+			    "tool may have refused it");
 		}
 		facts_free(a->unauthorized);
 		a->unauthorized = NULL;

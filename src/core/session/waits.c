@@ -33,7 +33,7 @@ describe(const struct session *s, const struct call *c, struct buf *out)
 	bool renews = !gate_is_open(s) && !is_early(s);
 
 	if (asked && s->sign_in != NULL) {
-		buf_addf(out, "%s wants a sign-in: %s", s->config.host,
+		buf_addf(out, "%s requires you to sign in: %s", s->config.host,
 		    s->sign_in);
 		return;
 	}

@@ -194,35 +194,26 @@ struct bad_case {
 };
 
 #define OURS(name)                                                             \
-	"--header: the header " name " is set by mcpsplice itself; leave it "  \
-	"out"
+	"--header: mcpsplice sets the header " name " itself; remove it"
 #define IN_FILE(what) "the header file \"FILE\": " what
 
 static const struct bad_case bad_cases[] = {
-	{ "CANARY", "",
-	    "--header: a line without a colon; write \"Name: "
-	    "value\"" },
+	{ "CANARY", "", "--header: no colon; write \"Name: value\"" },
 	{ ": CANARY", "",
-	    "--header: the header \"\" has bytes that cannot be "
-	    "sent" },
+	    "--header: the header \"\" contains bytes that cannot be sent" },
 	{ "A B: CANARY", "",
-	    "--header: the header \"A B\" has bytes that "
-	    "cannot be sent" },
+	    "--header: the header \"A B\" contains bytes that cannot be sent" },
 	{ "A: CANARY\nB: c", "",
-	    "--header: the header \"A\" has bytes that "
-	    "cannot be sent" },
+	    "--header: the header \"A\" contains bytes that cannot be sent" },
 	{ "A: ${LINES}", "",
-	    "--header: the header \"A\" has bytes that "
-	    "cannot be sent" },
+	    "--header: the header \"A\" contains bytes that cannot be sent" },
 	{ "A: ${MISSING}", "",
 	    "--header: the variable MISSING is not set; "
 	    "set it, or write $$ for a dollar sign" },
 	{ "A: ${}", "",
-	    "--header: a ${ without NAME}; write $$ for a dollar "
-	    "sign" },
+	    "--header: ${ without NAME}; write $$ for a dollar sign" },
 	{ "A: ${TOKEN", "",
-	    "--header: a ${ without NAME}; write $$ for a "
-	    "dollar sign" },
+	    "--header: ${ without NAME}; write $$ for a dollar sign" },
 	{ "Accept: x", "", OURS("Accept") },
 	{ "content-type:x", "", OURS("content-type") },
 	{ "Content-Length: 1", "", OURS("Content-Length") },
@@ -234,19 +225,14 @@ static const struct bad_case bad_cases[] = {
 	{ "Mcp-Session-Id: x", "", OURS("Mcp-Session-Id") },
 	{ "mCP-anything: x", "", OURS("mCP-anything") },
 	{ "Authorization: a|authorization: b", "",
-	    "there are two credentials; give one of --bearer-file, "
-	    "--bearer-env and one Authorization header" },
+	    "more than one credential; give only one of --bearer-file, --bearer-env and an Authorization header" },
 	{ "Authorization: a|@FILE", "Authorization: b",
-	    "there are two credentials; give one of --bearer-file, "
-	    "--bearer-env and one Authorization header" },
+	    "more than one credential; give only one of --bearer-file, --bearer-env and an Authorization header" },
 	{ "@FILE", "A: b\n\nCANARY\n",
-	    IN_FILE("line 3: a line without a "
-		    "colon; write \"Name: "
-		    "value\"") },
+	    IN_FILE("line 3: no colon; write \"Name: value\"") },
 	{ "@FILE", "# x\nHost: b\n",
-	    IN_FILE("line 2: the header Host is set "
-		    "by mcpsplice itself; leave it "
-		    "out") },
+	    IN_FILE(
+		"line 2: mcpsplice sets the header Host itself; remove it") },
 	{ "@FILE", "A: ${MISSING}",
 	    IN_FILE("line 1: the variable MISSING is "
 		    "not set; set it, or write $$ "
@@ -281,15 +267,15 @@ struct bearer_case {
 };
 
 #define MORE                                                                   \
-	"it holds more than a token: quotes, ${...}, a blank or a byte that "  \
-	"is not ASCII"
+	"it holds more than a token: quotes, ${...}, a space or a "            \
+	"non-ASCII byte"
 
 static const struct bearer_case bearer_cases[] = {
 	{ "abc", 0, "abc", NULL },
 	{ "abc\n", 0, "abc", NULL },
 	{ " \r\n\tabc=\r\n\n", 0, "abc=", NULL },
-	{ "", 0, NULL, "there is no token in it" },
-	{ " \n", 0, NULL, "there is no token in it" },
+	{ "", 0, NULL, "it contains no token" },
+	{ " \n", 0, NULL, "it contains no token" },
 	{ "CANARY d", 0, NULL, MORE },
 	{ "CANARY\nX: y", 0, NULL, MORE },
 	{ "CANARY\rd", 0, NULL, MORE },
@@ -335,7 +321,7 @@ START_TEST(bearer_from_the_environment)
 	ck_assert_str_eq(why, "--bearer-env: the variable MISSING is not set");
 	free(why);
 	ck_assert_ptr_null(make("", NULL, "EMPTY", &why));
-	ck_assert_str_eq(why, "--bearer-env EMPTY: there is no token in it");
+	ck_assert_str_eq(why, "--bearer-env EMPTY: it contains no token");
 	free(why);
 	ck_assert_ptr_null(make("", NULL, "LINES", &why));
 	ck_assert_str_eq(why, "--bearer-env LINES: " MORE);
@@ -350,13 +336,13 @@ START_TEST(two_credentials)
 
 	write_file("token");
 	ck_assert_ptr_null(make("Authorization: x", "FILE", NULL, &why));
-	ck_assert_ptr_nonnull(strstr(why, "two credentials"));
+	ck_assert_ptr_nonnull(strstr(why, "more than one credential"));
 	free(why);
 	ck_assert_ptr_null(make("authorization: x", NULL, "TOKEN", &why));
-	ck_assert_ptr_nonnull(strstr(why, "two credentials"));
+	ck_assert_ptr_nonnull(strstr(why, "more than one credential"));
 	free(why);
 	ck_assert_ptr_null(make("", "FILE", "TOKEN", &why));
-	ck_assert_ptr_nonnull(strstr(why, "two credentials"));
+	ck_assert_ptr_nonnull(strstr(why, "more than one credential"));
 	free(why);
 }
 END_TEST
@@ -484,8 +470,7 @@ START_TEST(a_file_goes_bad)
 	expect(a, 2000, "Authorization: Bearer one;");
 	ck_assert_uint_eq(warned, 1);
 	ck_assert_ptr_nonnull(strstr(last, "it holds more than a token"));
-	ck_assert_ptr_nonnull(strstr(last,
-	    "the previous content stays in use"));
+	ck_assert_ptr_nonnull(strstr(last, "keeping the previous content"));
 	/* another fault is another warning */
 	replace_file("");
 	expect(a, 3000, "Authorization: Bearer one;");
@@ -576,7 +561,7 @@ START_TEST(open_files_are_warned_about)
 	ck_assert_ptr_nonnull(a);
 	ck_assert_uint_eq(warned, modes[_i].warnings);
 	if (warned > 0)
-		ck_assert_ptr_nonnull(strstr(last, "open to other users"));
+		ck_assert_ptr_nonnull(strstr(last, "other users can read it"));
 	replace_file("two");
 	ck_assert_int_eq(chmod(path, modes[_i].mode), 0);
 	expect(a, 1000, "Authorization: Bearer two;");

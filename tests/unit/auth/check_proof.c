@@ -322,8 +322,8 @@ START_TEST(no_algorithm_fits)
 	ck_assert_ptr_nonnull(k);
 	ck_assert_ptr_null(assertion_make(k, "c", "a", misfits[_i].algs, NOW,
 	    &why));
-	want = xasprintf("the server takes no signature that this key can "
-			 "make; it lists: %s",
+	want = xasprintf(
+	    "the server accepts no signature that this key can make; it lists: %s",
 	    misfits[_i].algs);
 	ck_assert_str_eq(why, want);
 	free(want);
@@ -339,10 +339,10 @@ static const struct {
 	bool encrypted;
 	const char *why;
 } bad_keys[] = {
-	{ "P-384", 0, false, "the key is on another curve than P-256" },
-	{ "RSA", 1024, false, "the RSA key has less than 2048 bits" },
-	{ "X25519", 0, false, "the key is none of EC P-256, RSA and Ed25519" },
-	{ "P-256", 0, true, "the key is encrypted; give one that is not" },
+	{ "P-384", 0, false, "the key is not on the curve P-256" },
+	{ "RSA", 1024, false, "the RSA key has fewer than 2048 bits" },
+	{ "X25519", 0, false, "the key is not EC P-256, RSA or Ed25519" },
+	{ "P-256", 0, true, "the key is encrypted; use an unencrypted one" },
 };
 
 START_TEST(keys_that_are_refused)
@@ -364,8 +364,7 @@ static const char *const no_keys[] = { "", "CANARY",
 START_TEST(texts_that_are_no_key)
 {
 	ck_assert_ptr_null(assertion_key(span_of(no_keys[_i]), &why));
-	ck_assert_str_eq(why,
-	    "there is no private key in it that can be read (PEM)");
+	ck_assert_str_eq(why, "it contains no readable private key (PEM)");
 }
 END_TEST
 

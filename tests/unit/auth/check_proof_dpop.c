@@ -367,7 +367,7 @@ START_TEST(clock_words)
 		ck_assert_ptr_null(got);
 		return;
 	}
-	want = xasprintf("this machine's clock is %s h.example's: set it",
+	want = xasprintf("this machine's clock is %s h.example's; set it",
 	    clocks[_i].off);
 	ck_assert_str_eq(got, want);
 	free(got);

@@ -288,7 +288,7 @@ count(const char *word)
  * error comes through. With LEVEL_DEBUG all are written. */
 START_TEST(test_rate)
 {
-	static const char told[] = " more messages were left out";
+	static const char told[] = " more messages left out";
 	size_t i, n, left = 0;
 	time_t start = time(NULL);
 	const char *at;

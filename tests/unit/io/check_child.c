@@ -1004,7 +1004,7 @@ static const struct {
 static const struct {
 	const char *text, *why;
 } refused_lines[] = {
-	{ " ", "there is no word in it" },
+	{ " ", "it is empty" },
 	{ "a 'b", "a quote is not closed" },
 	{ "a b\\", "it ends with a backslash" },
 };

@@ -31,20 +31,16 @@ static struct curl_slist subject = { (char[]){ "Subject:CN = one" }, NULL },
 #define OSSL "OpenSSL/3.0.19: error:0A000001:SSL routines::"
 #define ISSUER "SSL certificate problem: unable to get local issuer certificate"
 #define SAVE_IT                                                                \
-	"\"mcpsplice check --save-certificate FILE URL\" saves the "           \
-	"server's own, to be trusted alone"
+	"To trust only this server's own, save it with "                       \
+	"\"mcpsplice check --save-certificate FILE URL\""
 #define TRUST                                                                  \
-	"If you trust it, give a file with the certificate of that "           \
-	"authority: --cacert FILE. " SAVE_IT
-#define CORRECT                                                                \
-	"Correct https_proxy, or name h.test in --noproxy to go there "        \
-	"without a proxy"
+	"If you trust it, add that authority's certificate: --cacert FILE. " SAVE_IT
+#define CORRECT "Correct https_proxy, or bypass the proxy: --noproxy h.test"
 #define NOT_BY_PROXY                                                           \
-	"Check the host in the URL, or go there without the proxy: "           \
-	"--noproxy h.test"
-#define HOST_OR_PORT "Start the server, or check host and port in the URL"
+	"Check the host in the URL, or bypass the proxy: --noproxy h.test"
+#define HOST_OR_PORT "Start the server, or check the host and port in the URL"
 #define PLAIN_HTTP "If it speaks plain http, write http:// in the URL"
-#define WRITE_HTTPS "If it speaks https at this port, write https:// in the URL"
+#define WRITE_HTTPS "If it speaks https on this port, write https:// in the URL"
 
 static const struct {
 	struct http_failure f;
@@ -54,46 +50,43 @@ static const struct {
 	{ { .end = HTTP_RESOLVE,
 	      .result = CURLE_COULDNT_RESOLVE_HOST,
 	      .text = "Could not resolve" },
-	    "its name is not known",
-	    "Check the host in the URL, and the network and DNS of this "
-	    "machine" },
+	    "host name not found",
+	    "Check the host in the URL, and this machine's network and DNS" },
 	{ { .end = HTTP_CONNECT,
 	      .result = CURLE_COULDNT_CONNECT,
 	      .text = "Failed to connect to h",
 	      .os_error = ECONNREFUSED },
-	    "nothing listens there (connection refused)", HOST_OR_PORT },
+	    "connection refused", HOST_OR_PORT },
 	{ { .end = HTTP_CONNECT,
 	      .result = CURLE_COULDNT_CONNECT,
 	      .text = "Failed",
 	      .os_error = ENETUNREACH },
-	    "this machine has no way there (network unreachable)",
-	    "Check the network of this machine" },
+	    "network unreachable", "Check this machine's network" },
 	{ { .end = HTTP_CONNECT,
 	      .result = CURLE_COULDNT_CONNECT,
 	      .text = "Failed",
 	      .os_error = EHOSTUNREACH },
-	    "this machine has no way there (no route to host)",
-	    "Check the network of this machine, and its VPN" },
+	    "no route to host", "Check this machine's network and VPN" },
 	{ { .end = HTTP_CONNECT,
 	      .result = CURLE_COULDNT_CONNECT,
 	      .text = "Failed" },
-	    "there is no connection", HOST_OR_PORT },
+	    "the connection failed", HOST_OR_PORT },
 	{ { .end = HTTP_CONNECT,
 	      .result = CURLE_OPERATION_TIMEDOUT,
 	      .text = "Failed to connect to h port 1: Timeout was reached" },
-	    "there was no connection within 10 s",
-	    "Check host and port in the URL, and firewall and VPN" },
+	    "no connection within 10 s",
+	    "Check the host and port in the URL, your firewall and your VPN" },
 	{ { .end = HTTP_CONNECT,
 	      .result = CURLE_OPERATION_TIMEDOUT,
 	      .text = "Resolving timed out" },
-	    "its name was not found within 10 s",
-	    "Check the network and DNS of this machine" },
+	    "host name not found within 10 s",
+	    "Check this machine's network and DNS" },
 	{ { .end = HTTP_CONNECT,
 	      .result = CURLE_OPERATION_TIMEDOUT,
 	      .text = "SSL connection timeout",
 	      .https = true },
 	    "it did not finish the TLS handshake within 10 s",
-	    "Check that it speaks https at this port, or raise "
+	    "Check that the server speaks https on this port, or raise "
 	    "--connect-timeout" },
 	{ { .end = HTTP_CONNECT,
 	      .result = CURLE_OPERATION_TIMEDOUT,
@@ -101,20 +94,20 @@ static const struct {
 	      .reached = true,
 	      .https = true },
 	    "it did not finish the TLS handshake within 10 s",
-	    "Check that it speaks https at this port, or raise "
+	    "Check that the server speaks https on this port, or raise "
 	    "--connect-timeout" },
 	{ { .end = HTTP_CONNECT,
 	      .result = CURLE_OPERATION_TIMEDOUT,
 	      .text = "Connection timed out",
 	      .https = true },
-	    "there was no connection within 10 s",
-	    "Check host and port in the URL, and firewall and VPN" },
+	    "no connection within 10 s",
+	    "Check the host and port in the URL, your firewall and your VPN" },
 	{ { .end = HTTP_CONNECT,
 	      .result = CURLE_COULDNT_CONNECT,
 	      .text = "Failed",
 	      .os_error = ECONNREFUSED,
 	      .config = &with_socket },
-	    "nothing listens at /run/s",
+	    "nothing is listening at /run/s",
 	    "Start the server, or correct --unix-socket" },
 	{ { .end = HTTP_CONNECT,
 	      .result = CURLE_COULDNT_CONNECT,
@@ -129,7 +122,7 @@ static const struct {
 		  "OpenSSL SSL_connect: SSL_ERROR_SYSCALL in connection to h:1 ",
 	      .https = true },
 	    "it closed the connection during the TLS handshake",
-	    "Check that it speaks https at this port" },
+	    "Check that the server speaks https on this port" },
 
 	/* http and https mixed up */
 	{ { .end = HTTP_TLS,
@@ -137,12 +130,12 @@ static const struct {
 	      .text = OSSL "wrong version number",
 	      .https = true,
 	      .loopback = true },
-	    "it does not speak TLS at this port", PLAIN_HTTP },
+	    "it does not speak TLS on this port", PLAIN_HTTP },
 	{ { .end = HTTP_TLS,
 	      .result = CURLE_SSL_CONNECT_ERROR,
 	      .text = OSSL "packet length too long",
 	      .https = true },
-	    "it does not speak TLS at this port",
+	    "it does not speak TLS on this port",
 	    PLAIN_HTTP " and add --allow-http" },
 	{ { .end = HTTP_CUT,
 	      .result = CURLE_UNSUPPORTED_PROTOCOL,
@@ -153,7 +146,7 @@ static const struct {
 	      .result = CURLE_UNSUPPORTED_PROTOCOL,
 	      .text = "Received HTTP/0.9 when not allowed",
 	      .https = true },
-	    "it does not speak HTTP at this port",
+	    "it does not speak HTTP on this port",
 	    "Check the port in the URL" },
 	{ { .end = HTTP_CUT,
 	      .result = CURLE_GOT_NOTHING,
@@ -176,7 +169,7 @@ static const struct {
 	      .https = true,
 	      .fresh = true },
 	    "it closed the connection without an answer",
-	    "If it wants a client certificate, add --cert FILE and --key "
+	    "If it requires a client certificate, add --cert FILE and --key "
 	    "FILE" },
 	{ { .end = HTTP_CUT,
 	      .result = CURLE_RECV_ERROR,
@@ -185,8 +178,8 @@ static const struct {
 	      .fresh = true,
 	      .config = &with_cert },
 	    "it reset the connection",
-	    "If it refuses the client certificate, give one that it trusts "
-	    "with --cert and --key" },
+	    "It may have rejected the client certificate: use one that it "
+	    "trusts with --cert and --key" },
 	{ { .end = HTTP_CUT,
 	      .result = CURLE_RECV_ERROR,
 	      .text = "Recv failure: Connection reset by peer",
@@ -204,15 +197,15 @@ static const struct {
 	      .text = "SSL certificate problem: certificate has expired",
 	      .https = true },
 	    "its certificate has expired",
-	    "Whoever runs the server has to renew it, if the clock of this "
-	    "machine is right: it says 2001-09-09 01:46 UTC" },
+	    "Whoever runs the server has to renew it, unless this machine's "
+	    "clock is wrong: it says 2001-09-09 01:46 UTC" },
 	{ { .end = HTTP_TLS,
 	      .result = CURLE_PEER_FAILED_VERIFICATION,
 	      .text = "SSL certificate problem: certificate is not yet valid",
 	      .https = true },
 	    "its certificate is not valid yet",
-	    "Set the clock of this machine if it is wrong: it says "
-	    "2001-09-09 01:46 UTC" },
+	    "If this machine's clock is wrong, set it: it says 2001-09-09 "
+	    "01:46 UTC" },
 	{ { .end = HTTP_TLS,
 	      .result = CURLE_PEER_FAILED_VERIFICATION,
 	      .text =
@@ -222,7 +215,7 @@ static const struct {
 	      .certificate = &names },
 	    "its certificate is for a.test, 10.0.0.1, \\xff.test, not for "
 	    "h.test",
-	    "Use a name in the URL that the certificate is for" },
+	    "Use the name from the certificate in the URL" },
 	{ { .end = HTTP_TLS,
 	      .result = CURLE_PEER_FAILED_VERIFICATION,
 	      .text =
@@ -231,7 +224,7 @@ static const struct {
 	      .https = true,
 	      .certificate = &subject },
 	    "its certificate is not for h.test",
-	    "Use a name in the URL that the certificate is for" },
+	    "Use the name from the certificate in the URL" },
 	{ { .end = HTTP_TLS,
 	      .result = CURLE_PEER_FAILED_VERIFICATION,
 	      .text = ISSUER,
@@ -255,19 +248,18 @@ static const struct {
 	    "its certificate is signed by an authority that is not in ca.pem, "
 	    "nor in more.pem (NODE_EXTRA_CA_CERTS)",
 	    TRUST ". NODE_TLS_REJECT_UNAUTHORIZED=0 has no effect: mcpsplice "
-		  "checks every certificate" },
+		  "always checks certificates" },
 	{ { .end = HTTP_TLS,
 	      .result = CURLE_PEER_FAILED_VERIFICATION,
 	      .text = "SSL certificate problem: self signed certificate",
 	      .https = true },
-	    "it has signed its certificate itself, and it is not trusted here",
-	    "If you trust it, give a file with that certificate: --cacert "
-	    "FILE. " SAVE_IT },
+	    "its certificate is self-signed, and not trusted here",
+	    "If you trust it, add that certificate: --cacert FILE. " SAVE_IT },
 	{ { .end = HTTP_TLS,
 	      .result = CURLE_PEER_FAILED_VERIFICATION,
 	      .text = "SSL certificate problem: EE certificate key too weak",
 	      .https = true },
-	    "its certificate is refused: EE certificate key too weak",
+	    "its certificate was rejected: EE certificate key too weak",
 	    "Whoever runs the server has to replace it" },
 
 	{ { .end = HTTP_TLS,
@@ -285,29 +277,30 @@ static const struct {
 	      .text = "OpenSSL SSL_read: " OSSL
 		      "tlsv13 alert certificate required, errno 0",
 	      .https = true },
-	    "it wants a client certificate", "Add --cert FILE and --key FILE" },
+	    "it requires a client certificate",
+	    "Add --cert FILE and --key FILE" },
 	{ { .end = HTTP_TLS,
 	      .result = CURLE_RECV_ERROR,
 	      .text = "OpenSSL SSL_read: " OSSL
 		      "tlsv1 alert unknown ca, errno 0",
 	      .https = true,
 	      .config = &with_cert },
-	    "it does not trust the client certificate of --cert",
-	    "Give one that it trusts with --cert and --key" },
+	    "it does not trust the client certificate given with --cert",
+	    "Use one that it trusts: --cert FILE --key FILE" },
 	{ { .end = HTTP_TLS,
 	      .result = CURLE_RECV_ERROR,
 	      .text = OSSL "sslv3 alert certificate revoked, errno 0",
 	      .https = true,
 	      .config = &with_cert },
-	    "it does not accept the client certificate of --cert (sslv3 alert "
+	    "it rejected the client certificate given with --cert (sslv3 alert "
 	    "certificate revoked)",
-	    "Give one that it trusts with --cert and --key" },
+	    "Use one that it trusts: --cert FILE --key FILE" },
 	{ { .end = HTTP_TLS,
 	      .result = CURLE_SSL_CONNECT_ERROR,
 	      .text = OSSL "sslv3 alert handshake failure",
 	      .https = true },
 	    "it refused the TLS handshake",
-	    "If it wants a client certificate, add --cert FILE and --key "
+	    "If it requires a client certificate, add --cert FILE and --key "
 	    "FILE" },
 	{ { .end = HTTP_CUT,
 	      .result = CURLE_SEND_ERROR,
@@ -315,7 +308,7 @@ static const struct {
 	      .https = true,
 	      .fresh = true },
 	    "it cut the connection right after the TLS handshake",
-	    "If it wants a client certificate, add --cert FILE and --key "
+	    "If it requires a client certificate, add --cert FILE and --key "
 	    "FILE" },
 	{ { .end = HTTP_CONNECT,
 	      .result = CURLE_SEND_ERROR,
@@ -324,20 +317,19 @@ static const struct {
 	      .fresh = true,
 	      .config = &with_cert },
 	    "it cut the connection right after the TLS handshake",
-	    "If it refuses the client certificate, give one that it trusts "
-	    "with --cert and --key" },
+	    "It may have rejected the client certificate: use one that it "
+	    "trusts with --cert and --key" },
 	{ { .end = HTTP_TLS,
 	      .result = CURLE_SSL_CONNECT_ERROR,
 	      .text = OSSL "tlsv1 alert protocol version",
 	      .https = true },
-	    "it speaks no version of TLS from 1.2 on",
-	    "Whoever runs the server has to switch on TLS 1.2 or 1.3" },
+	    "it does not support TLS 1.2 or newer",
+	    "Whoever runs the server has to enable TLS 1.2 or 1.3" },
 	{ { .end = HTTP_TLS,
 	      .result = CURLE_SSL_CONNECT_ERROR,
 	      .text = OSSL "tlsv1 unrecognized name",
 	      .https = true },
-	    "it knows no server of the name h.test",
-	    "Check the host in the URL" },
+	    "it does not serve the name h.test", "Check the host in the URL" },
 	{ { .end = HTTP_TLS,
 	      .result = CURLE_SSL_CONNECT_ERROR,
 	      .text = OSSL "tlsv1 alert internal error",
@@ -349,7 +341,7 @@ static const struct {
 	      .text = OSSL "no suitable key share",
 	      .https = true },
 	    "the TLS handshake failed: no suitable key share",
-	    "Check that it speaks https at this port" },
+	    "Check that the server speaks https on this port" },
 
 	/* the proxy */
 	{ { .end = HTTP_CONNECT,
@@ -359,7 +351,7 @@ static const struct {
 	      .of_proxy = true,
 	      .https = true,
 	      .config = &with_proxy },
-	    "nothing listens at the proxy http://p:1 (from https_proxy)",
+	    "connection refused by the proxy http://p:1 (from https_proxy)",
 	    CORRECT },
 	{ { .end = HTTP_RESOLVE,
 	      .result = CURLE_COULDNT_RESOLVE_PROXY,
@@ -367,7 +359,8 @@ static const struct {
 	      .of_proxy = true,
 	      .https = true,
 	      .config = &with_proxy },
-	    "the name of the proxy http://p:1 (from https_proxy) is not known",
+	    "the name of the proxy http://p:1 (from https_proxy) was not "
+	    "found",
 	    CORRECT },
 	{ { .end = HTTP_CONNECT,
 	      .result = CURLE_OPERATION_TIMEDOUT,
@@ -375,7 +368,7 @@ static const struct {
 	      .of_proxy = true,
 	      .https = true,
 	      .config = &with_proxy },
-	    "the proxy http://p:1 (from https_proxy) gave no connection "
+	    "no connection through the proxy http://p:1 (from https_proxy) "
 	    "within 10 s",
 	    CORRECT },
 	{ { .end = HTTP_CONNECT,
@@ -394,8 +387,7 @@ static const struct {
 	      true,
 	      true,
 	      .config = &with_proxy },
-	    "the proxy http://p:1 (from https_proxy) wants a user and a "
-	    "password (407)",
+	    "the proxy http://p:1 (from https_proxy) requires a user name and a password (407)",
 	    "Add --proxy-user USER:PASSWORD or --proxy-negotiate" },
 	{ { .end = HTTP_PROXY,
 	      .result = CURLE_RECV_ERROR,
@@ -405,8 +397,7 @@ static const struct {
 	      true,
 	      true,
 	      .config = &with_user },
-	    "the proxy http://p:1 (from --proxy) does not accept the user and "
-	    "password of --proxy-user (407)",
+	    "the proxy http://p:1 (from --proxy) rejected the user name or password given with --proxy-user (407)",
 	    "Correct --proxy-user, or use --proxy-negotiate" },
 	{ { .end = HTTP_PROXY,
 	      .proxy_status = 407,
@@ -415,7 +406,7 @@ static const struct {
 	      .https = true,
 	      .config = &with_ticket,
 	      .no_ticket = "Ticket\texpired" },
-	    "the proxy http://p:1 (from --proxy) wants a Kerberos ticket (407: "
+	    "the proxy http://p:1 (from --proxy) requires a Kerberos ticket (407: "
 	    "Ticket\\x09expired)",
 	    "Run kinit" },
 	{ { .end = HTTP_PROXY,
@@ -424,10 +415,8 @@ static const struct {
 	      .of_proxy = true,
 	      .https = true,
 	      .config = &with_ticket },
-	    "the proxy http://p:1 (from --proxy) does not accept the Kerberos "
-	    "ticket (407)",
-	    "\"klist\" shows whose it is and how long it is good, \"kinit\" "
-	    "gets another" },
+	    "the proxy http://p:1 (from --proxy) rejected the Kerberos ticket (407)",
+	    "\"klist\" shows whose it is and when it expires; \"kinit\" gets another" },
 	{ { .end = HTTP_PROXY,
 	      .result = CURLE_RECV_ERROR,
 	      .text = "CONNECT tunnel failed",
@@ -437,8 +426,7 @@ static const struct {
 	      true,
 	      .config = &with_proxy },
 	    "the proxy http://p:1 (from https_proxy) does not allow it (403)",
-	    "Ask whoever runs the proxy, or name h.test in --noproxy to go "
-	    "there without it" },
+	    "Ask whoever runs the proxy, or bypass it: --noproxy h.test" },
 	{ { .end = HTTP_PROXY,
 	      .result = CURLE_RECV_ERROR,
 	      .text = "CONNECT tunnel failed",
@@ -447,8 +435,7 @@ static const struct {
 	      true,
 	      true,
 	      .config = &with_proxy },
-	    "the proxy http://p:1 (from https_proxy) makes no connection to "
-	    "it (503)",
+	    "the proxy http://p:1 (from https_proxy) cannot connect to it (503)",
 	    NOT_BY_PROXY },
 	{ { .end = HTTP_PROXY,
 	      .result = CURLE_RECV_ERROR,
@@ -458,15 +445,14 @@ static const struct {
 	      true,
 	      true,
 	      .config = &with_proxy },
-	    "the proxy http://p:1 (from https_proxy) refuses the way (418)",
-	    "Ask whoever runs the proxy, or name h.test in --noproxy to go "
-	    "there without it" },
+	    "the proxy http://p:1 (from https_proxy) refused to connect (418)",
+	    "Ask whoever runs the proxy, or bypass it: --noproxy h.test" },
 	{ { .end = HTTP_CONNECT,
 	      .result = CURLE_PROXY,
 	      .text = "Can't complete SOCKS5 connection",
 	      .of_proxy = true,
 	      .config = &with_proxy },
-	    "the proxy makes no connection to it", NOT_BY_PROXY },
+	    "the proxy cannot connect to it", NOT_BY_PROXY },
 	{ { .end = HTTP_PROXY,
 	      .result = CURLE_PROXY,
 	      .text = "Received invalid version in initial SOCKS5 response.",
@@ -491,15 +477,14 @@ static const struct {
 	      .config = &with_proxy },
 	    "the certificate of the proxy http://p:1 (from https_proxy) is "
 	    "not trusted: unable to get local issuer certificate",
-	    "Put its authority into the file of --proxy-cacert" },
+	    "Add the certificate of its authority: --proxy-cacert FILE" },
 	{ { .end = HTTP_CONFIG,
 	      .result = CURLE_COULDNT_CONNECT,
 	      .text = "Unsupported proxy scheme for 'foo://me:secret@p'",
 	      .of_proxy = true,
 	      .https = true,
 	      .config = &with_proxy },
-	    "the proxy http://p:1 (from https_proxy) has a scheme that is not "
-	    "known",
+	    "the proxy http://p:1 (from https_proxy) has an unknown scheme",
 	    "Begin https_proxy with http://, https:// or socks5h://" },
 
 	/* files, and what no row knows */
@@ -515,13 +500,13 @@ static const struct {
 	      .text = "could not load PEM client certificate from me.pem",
 	      .https = true,
 	      .config = &with_cert },
-	    "me.pem has no certificate in PEM form", "Correct --cert" },
+	    "me.pem contains no PEM certificate", "Correct --cert" },
 	{ { .end = HTTP_CONFIG,
 	      .result = CURLE_SSL_CERTPROBLEM,
 	      .text = "unable to set private key file: 'x' type PEM",
 	      .https = true,
 	      .config = &with_cert },
-	    "the key of --cert cannot be used",
+	    "the key for --cert cannot be used",
 	    "Check that --key belongs to --cert, and the password in "
 	    "--key-password-file" },
 	{ { .end = HTTP_CUT,
@@ -530,7 +515,7 @@ static const struct {
 	      .https = true,
 	      .fresh = true },
 	    "unexpected eof while reading",
-	    "If it wants a client certificate, add --cert FILE and --key "
+	    "If it requires a client certificate, add --cert FILE and --key "
 	    "FILE" },
 	{ { .end = HTTP_CUT,
 	      .result = CURLE_PARTIAL_FILE,
@@ -544,10 +529,9 @@ static const struct {
 	      .text = "Could not resolve",
 	      .missing = (char *[]){ (char[]){ "https_proxy=http://u:p@p:1" },
 		  NULL } },
-	    "its name is not known; your host has https_proxy set and does "
-	    "not pass it on; put it into \"env\"",
-	    "Check the host in the URL, and the network and DNS of this "
-	    "machine" },
+	    "host name not found; your host has https_proxy set but does not "
+	    "pass it on; add it to \"env\"",
+	    "Check the host in the URL, and this machine's network and DNS" },
 	{ { .end = HTTP_CONNECT,
 	      .result = CURLE_COULDNT_CONNECT,
 	      .os_error = ECONNREFUSED,
@@ -555,24 +539,23 @@ static const struct {
 	      .missing = (char *[]){ (char[]){ "http_proxy=" },
 		  (char[]){ "all_proxy=x" }, (char[]){ "ALL_PROXY=x" },
 		  NULL } },
-	    "nothing listens there (connection refused); your host has "
-	    "all_proxy, ALL_PROXY set and does not pass them on; put them "
-	    "into \"env\"",
+	    "connection refused; your host has all_proxy, ALL_PROXY set but "
+	    "does not pass them on; add them to \"env\"",
 	    HOST_OR_PORT },
 	{ { .end = HTTP_CONNECT,
 	      .result = CURLE_COULDNT_CONNECT,
 	      .os_error = ECONNREFUSED,
 	      .text = "Failed",
 	      .missing = (char *[]){ (char[]){ "http_proxy=" }, NULL } },
-	    "nothing listens there (connection refused)", HOST_OR_PORT },
+	    "connection refused", HOST_OR_PORT },
 	{ { .end = HTTP_TLS,
 	      .result = CURLE_PEER_FAILED_VERIFICATION,
 	      .text = ISSUER,
 	      .https = true,
 	      .missing = (char *[]){ (char[]){ "SSL_CERT_FILE=/ca" }, NULL } },
 	    "its certificate is signed by an authority that is not trusted "
-	    "here; your host has SSL_CERT_FILE set and does not pass it on; "
-	    "put it into \"env\"",
+	    "here; your host has SSL_CERT_FILE set but does not pass it on; "
+	    "add it to \"env\"",
 	    TRUST },
 	{ { .end = HTTP_TLS,
 	      .result = CURLE_PEER_FAILED_VERIFICATION,
@@ -580,8 +563,8 @@ static const struct {
 	      .https = true,
 	      .missing = (char *[]){ (char[]){ "SSL_CERT_FILE=/ca" }, NULL } },
 	    "its certificate has expired",
-	    "Whoever runs the server has to renew it, if the clock of this "
-	    "machine is right: it says 2001-09-09 01:46 UTC" },
+	    "Whoever runs the server has to renew it, unless this machine's "
+	    "clock is wrong: it says 2001-09-09 01:46 UTC" },
 };
 
 START_TEST(words_of_a_failure)

@@ -216,8 +216,8 @@ static const struct {
 	{ "link to nothing", "symbolic link" },
 	{ "second name", "hard link" },
 	{ "other user", "another user" },
-	{ "pipe", "no regular file" },
-	{ "folder", "no regular file" },
+	{ "pipe", "not a regular file" },
+	{ "folder", "not a regular file" },
 	{ "broken", "it is broken" },
 };
 

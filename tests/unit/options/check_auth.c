@@ -120,38 +120,39 @@ END_TEST
 	"--client-secret-env"
 #define SIXTEEN "0123456789abcdef"
 #define NO_PROFILE(name)                                                       \
-	"--profile: \"" name "\" is not a name of at most 64 letters, "        \
+	"--profile: \"" name "\" is not a name; use up to 64 letters, "        \
 	"digits, dots, \"_\" and \"-\""
 #define NO_HOST(option, host)                                                  \
-	"--" option ": \"" host "\" is none of 127.0.0.1, localhost and "      \
+	"--" option ": \"" host "\" is not 127.0.0.1, localhost or "           \
 	"0.0.0.0: the browser has to come back to this machine"
 #define NO_PATH(path)                                                          \
-	"--callback-path: \"" path "\" is not a plain path, like /callback"
+	"--callback-path: \"" path "\" is not a plain path such as /callback"
 #define NO_STORE(store)                                                        \
 	"--auth-store: \"" store "\" is neither \"file\" nor \"helper:CMD\""
 #define NO_URL(option)                                                         \
-	"--" option ": this is not a URL like https://auth.example.com/"
+	"--" option ": not a URL such as https://auth.example.com/"
 #define PARAM_NAME                                                             \
-	"--authorize-param: the name may have letters, digits, and -._~ in it"
+	"--authorize-param: the name may contain only letters, digits, and -._~"
 #define OURS(name)                                                             \
-	"--authorize-param: " name " is set by mcpsplice itself; leave it out"
+	"--authorize-param: mcpsplice sets " name " itself; remove it"
 #define SIGV4(value, odd)                                                      \
-	"--aws-sigv4 " value ": region and service have letters, digits and "  \
-	"\"-\" only, unlike here: " odd "; write REGION:SERVICE, such as "     \
+	"--aws-sigv4 " value ": region and service may contain only "          \
+	"letters, digits and \"-\", unlike " odd                               \
+	"; write REGION:SERVICE, such as "                                     \
 	"us-east-1:bedrock-agentcore"
 #define NO_DOCUMENT                                                            \
-	"--client-metadata-url: this is not an https URL with a path, like "   \
+	"--client-metadata-url: not an https URL with a path, such as "        \
 	"https://example.com/client.json"
-#define TWO(a, b) "there are two credentials, " a " and " b "; give one of them"
-#define EXCLUDE(a, b) a " and " b " exclude each other; give one of them"
+#define TWO(a, b) "two credentials given, " a " and " b "; give one of them"
+#define EXCLUDE(a, b) a " and " b " cannot be combined; give one of them"
 
 static const struct refused_case refused_cases[] = {
 	{ "--client-secret|x|" URL, NO_SECRET },
 	{ "--client-secret=x|" URL, NO_SECRET },
 	{ URL "|--client-secret", NO_SECRET },
 	{ "--auth|OAuth|" URL,
-	    "--auth: \"OAuth\" is none of auto|none|static|oauth|device|"
-	    "client-credentials|workload|enterprise" },
+	    "--auth: \"OAuth\" is not one of "
+	    "auto|none|static|oauth|device|client-credentials|workload|enterprise" },
 	{ "--profile|a/b|" URL, NO_PROFILE("a/b") },
 	{ "--profile|" SIXTEEN SIXTEEN SIXTEEN SIXTEEN "x|" URL,
 	    NO_PROFILE(SIXTEEN SIXTEEN SIXTEEN SIXTEEN "x") },
@@ -190,15 +191,15 @@ static const struct refused_case refused_cases[] = {
 	{ "--client-metadata-url|https://h/?c|" URL, NO_DOCUMENT },
 	{ "--client-metadata-url|https://u@h/c|" URL, NO_DOCUMENT },
 	{ "--resource|https://h/a#b|" URL,
-	    "--resource: this is not a URI without blanks and \"#\"" },
+	    "--resource: not a URI, or it contains a space or \"#\"" },
 	{ "--resource|a b|" URL,
-	    "--resource: this is not a URI without blanks and \"#\"" },
+	    "--resource: not a URI, or it contains a space or \"#\"" },
 	{ "--scope|a \"b\"|" URL,
-	    "--scope: these are not scopes with blanks between them" },
+	    "--scope: not a list of scopes separated by spaces" },
 	{ "--scope|a\nb|" URL,
-	    "--scope: these are not scopes with blanks between them" },
+	    "--scope: not a list of scopes separated by spaces" },
 	{ "--client-id|\xc3\xa4|" URL,
-	    "--client-id: it has bytes that are not printable ASCII" },
+	    "--client-id: it contains bytes other than printable ASCII" },
 	{ "--authorize-param|a|" URL, "--authorize-param: write NAME=VALUE" },
 	{ "--authorize-param|=a|" URL, "--authorize-param: write NAME=VALUE" },
 	{ "--authorize-param||" URL, "--authorize-param: write NAME=VALUE" },
@@ -235,27 +236,21 @@ static const struct refused_case refused_cases[] = {
 	{ "--aws-sigv4|r:s|--netrc-file|/n|" URL,
 	    TWO("--aws-sigv4", "--netrc-file") },
 	{ "--aws-sigv4|r:s|--auth|oauth|" URL,
-	    "--auth oauth and --aws-sigv4 contradict each other; leave one of "
-	    "them out" },
+	    "--auth oauth and --aws-sigv4 contradict each other; remove one" },
 	{ "--negotiate|-H|Authorization: x|" URL,
 	    TWO("--negotiate", "an Authorization header") },
 	{ "--negotiate|--auth|device|" URL,
-	    "--auth device and --negotiate contradict each other; leave one of "
-	    "them out" },
+	    "--auth device and --negotiate contradict each other; remove one" },
 	{ "--bearer-file|/f|--oauth2Bearer|x|" URL,
 	    TWO("--bearer-file", "an Authorization header") },
 	{ "--auth|oauth|-H|Authorization: x|" URL,
-	    "--auth oauth and an Authorization header contradict each other; "
-	    "leave one of them out" },
+	    "--auth oauth and an Authorization header contradict each other; remove one" },
 	{ "--device-code|--bearer-env|T|" URL,
-	    "--auth device and --bearer-env contradict each other; leave one "
-	    "of them out" },
+	    "--auth device and --bearer-env contradict each other; remove one" },
 	{ "--auth|none|--auth-command|c|" URL,
-	    "--auth none and --auth-command contradict each other; leave one "
-	    "of them out" },
+	    "--auth none and --auth-command contradict each other; remove one" },
 	{ "--auth|client-credentials|--netrc-file|/n|" URL,
-	    "--auth client-credentials and --netrc-file contradict each "
-	    "other; leave one of them out" },
+	    "--auth client-credentials and --netrc-file contradict each other; remove one" },
 	{ "--auth|static|" URL,
 	    "--auth static needs a credential; add --bearer-env VAR, "
 	    "--bearer-file FILE, --auth-command CMD, --negotiate or a header" },
@@ -273,16 +268,13 @@ static const struct refused_case refused_cases[] = {
 	{ "--client-id|i|--static-oauth-client-info|@f|" URL,
 	    EXCLUDE("--client-id", "--static-oauth-client-info") },
 	{ "--client-secret-file|/s|" URL,
-	    "--client-secret-file needs the client it belongs to; add "
-	    "--client-id ID" },
+	    "--client-secret-file needs its client; add --client-id ID" },
 	{ "--client-key|/k|" URL,
-	    "--client-key needs the client it belongs to; add --client-id "
-	    "ID" },
+	    "--client-key needs its client; add --client-id ID" },
 	{ "--client-id|i|--client-key|/k|" URL,
-	    "--client-key is for --auth client-credentials, workload or "
-	    "enterprise; add one of them" },
+	    "--client-key only works with --auth client-credentials, workload or enterprise; add one of them" },
 	{ "--auth|workload|" URL,
-	    "--auth workload needs the token of the platform; add "
+	    "--auth workload needs the platform's token; add "
 	    "--assertion-file FILE, --assertion-env VAR or "
 	    "--assertion-command CMD" },
 	{ "--auth|workload|--assertion-file|/t|--assertion-command|c|" URL,
@@ -295,21 +287,20 @@ static const struct refused_case refused_cases[] = {
 	    "--auth enterprise needs a client at the identity provider; add "
 	    "--idp-client-id ID" },
 	{ AT_IDP URL,
-	    "--auth enterprise needs a client at the MCP server's "
-	    "authorization server, too; add --client-id ID" },
+	    "--auth enterprise also needs a client at the MCP server's authorization server; add --client-id ID" },
 	{ AT_IDP "--client-id|m|--idp-client-secret-file|/s|--idp-key|/k|" URL,
 	    EXCLUDE("--idp-client-secret-file", "--idp-key") },
 	{ AT_IDP "--client-id|m|--idp-token-file|/s|--idp-token-env|T|" URL,
 	    EXCLUDE("--idp-token-file", "--idp-token-env") },
-	{ "--idp|https://i|" URL, "--idp is for --auth enterprise; add that" },
+	{ "--idp|https://i|" URL,
+	    "--idp only works with --auth enterprise; add it" },
 	{ "--auth|enterprise|--idp|http://i|--idp-client-id|c|--client-id|m|" URL,
 	    "--idp: http://i is not encrypted: use https, or add "
 	    "--allow-http" },
 	{ "--assertion-env|T|" URL,
-	    "--assertion-env is for --auth workload; add that" },
+	    "--assertion-env only works with --auth workload; add it" },
 	{ "--auth|workload|--assertion-env|T|--bearer-env|B|" URL,
-	    "--auth workload and --bearer-env contradict each other; leave "
-	    "one of them out" },
+	    "--auth workload and --bearer-env contradict each other; remove one" },
 	{ "--resource|r|--disable-resource-parameter|" URL,
 	    EXCLUDE("--resource", "--no-resource") },
 	{ "--no-browser|--browser|b|" URL,
@@ -319,13 +310,11 @@ static const struct refused_case refused_cases[] = {
 	{ "--cert-auth|" URL,
 	    "--cert-auth needs a certificate; add --cert FILE" },
 	{ "login|--bearer-env|T|" URL,
-	    "there is nothing to sign in to: --bearer-env is the credential; "
-	    "leave it out, or do without \"login\"" },
+	    "\"login\" is not needed: --bearer-env is the credential. To sign in instead, remove it" },
 	{ "login|--auth|none|" URL,
-	    "there is nothing to sign in to with --auth none; leave it out" },
+	    "there is nothing to sign in to with --auth none; remove it" },
 	{ "login|--auth|static|-H|a: b|" URL,
-	    "there is nothing to sign in to with --auth static; leave it "
-	    "out" },
+	    "there is nothing to sign in to with --auth static; remove it" },
 };
 
 START_TEST(argv_is_refused)
@@ -338,14 +327,13 @@ static const struct file_case file_cases[] = {
 	{ "host = localhost\nauth-timeout = 7\ndevice-code\n",
 	    "auth=4;host=localhost;login=7000;", NULL },
 	{ "device-code\ndevice-code = no\n", "", NULL },
-	{ "client-id = i\nclient-secret-env = S\nauth-store: helper:a b\n"
-	  "authorize-param = \"a= b\"\nno-browser\nscope = a b # c\n",
+	{ "client-id = i\nclient-secret-env = S\nauth-store: helper:a "
+	  "b\nauthorize-param = \"a= b\"\nno-browser\nscope = a b # c\n",
 	    "client_id=i;secret_env=S;scope=a b;param=a= b;"
 	    "store=helper:a b;no_browser=1;",
 	    NULL },
 	{ "\ncallback-host = ::\n", NULL,
-	    "2: callback-host: \"::\" is none of 127.0.0.1, localhost and "
-	    "0.0.0.0: the browser has to come back to this machine" },
+	    "2: callback-host: \"::\" is not 127.0.0.1, localhost or 0.0.0.0: the browser has to come back to this machine" },
 	{ "client-secret = x\n", NULL,
 	    "1: unknown option \"client-secret\": use --client-secret-file or "
 	    "--client-secret-env" },

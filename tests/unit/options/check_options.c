@@ -20,13 +20,12 @@
 #include "unit/options/options_play.h"
 
 #define WARNING                                                                \
-	"warning=a secret on the command line can be read by other users; "    \
+	"warning=other users can read a secret on the command line; "          \
 	"use --bearer-env, -H 'Authorization: Bearer ${VAR}' or @FILE;"
-#define PASSWORD(option, variable)                                                    \
-	"warning=the password of --" option                                           \
-	" on the command line can be read by other users; set the variable " variable \
-	" instead;"
-#define NOTE(name) "note=--" name " has no effect yet: ignored;"
+#define PASSWORD(option, variable)                                             \
+	"warning=other users can read the password given with --" option       \
+	"; set the variable " variable " instead;"
+#define NOTE(name) "note=--" name " has no effect yet; ignored;"
 
 static const struct argv_case argv_cases[] = {
 	{ "--", "" },
@@ -215,7 +214,7 @@ START_TEST(operands_are_read)
 END_TEST
 
 #define EVERY(pattern)                                                         \
-	"--session-lost-pattern: \"" pattern "\" matches even a blank text, "  \
+	"--session-lost-pattern: \"" pattern "\" matches even blank text, "    \
 	"so it would match every answer"
 
 static const struct refused_case refused_cases[] = {
@@ -228,11 +227,10 @@ static const struct refused_case refused_cases[] = {
 	{ "toolbox",
 	    "there is no command \"toolbox\"; see \"mcpsplice help\"" },
 	{ "login|login",
-	    "\"login\" is not a URL; it should be like "
-	    "https://mcp.example.com/mcp" },
+	    "\"login\" is not a URL; it should look like https://mcp.example.com/mcp" },
 	{ URL "|login", "put the command first: mcpsplice login URL" },
 	{ "Login|" URL, "there is no command \"Login\" (did you mean login?)" },
-	{ "status|" URL "|" URL, "there are two URLs; mcpsplice takes one" },
+	{ "status|" URL "|" URL, "two URLs given; mcpsplice takes one" },
 	{ "login|--agent|" URL,
 	    "unknown option \"--agent\"; \"mcpsplice help all\" lists them" },
 	{ "logout|--agent",
@@ -268,40 +266,30 @@ static const struct refused_case refused_cases[] = {
 	    "unknown option \"-Z\"; \"mcpsplice help all\" lists them" },
 	{ URL "|-H", "--header needs a value: --header LINE|@FILE" },
 	{ URL "|--cert", "--cert needs a value: --cert FILE" },
-	{ "--fail=1|" URL, "--fail takes no value but \"any\"" },
+	{ "--fail=1|" URL, "--fail takes no value except \"any\"" },
 	{ "--no-fail=any|" URL, "--no-fail takes no value" },
 	{ "--no-fail=1|" URL, "--no-fail takes no value" },
 	{ URL "|x",
-	    "unexpected argument \"x\" after the URL; put quotes "
-	    "around a value that has blanks" },
+	    "unexpected argument \"x\" after the URL; quote a value that contains spaces" },
 	{ URL "|0",
-	    "unexpected argument \"(redacted)\" after the URL; put quotes "
-	    "around a value that has blanks" },
+	    "unexpected argument \"(redacted)\" after the URL; quote a value that contains spaces" },
 	{ URL "|65536",
-	    "unexpected argument \"(redacted)\" after the URL; put "
-	    "quotes around a value that has blanks" },
+	    "unexpected argument \"(redacted)\" after the URL; quote a value that contains spaces" },
 	{ URL "|1|2",
-	    "unexpected argument \"(redacted)\" after the URL; put quotes "
-	    "around a value that has blanks" },
+	    "unexpected argument \"(redacted)\" after the URL; quote a value that contains spaces" },
 	{ URL "|--|-v",
-	    "unexpected argument \"-v\" after the URL; put "
-	    "quotes around a value that has blanks" },
+	    "unexpected argument \"-v\" after the URL; quote a value that contains spaces" },
 	{ "-H|secret|" URL,
-	    "--header: there is no colon in it; write "
-	    "\"Name: value\" or @FILE" },
+	    "--header: no colon; write \"Name: value\" or @FILE" },
 	{ "-H||" URL, "--header: the value is empty" },
 	{ "--connect-timeout|abc|" URL,
-	    "--connect-timeout: \"abc\" is not a "
-	    "number of seconds, like 10 or 2.5" },
+	    "--connect-timeout: \"abc\" is not a number of seconds such as 10 or 2.5" },
 	{ "--call-timeout|-1|" URL,
-	    "--call-timeout: \"-1\" is not a number "
-	    "of seconds, like 10 or 2.5" },
+	    "--call-timeout: \"-1\" is not a number of seconds such as 10 or 2.5" },
 	{ "--call-timeout|1e3|" URL,
-	    "--call-timeout: \"1e3\" is not a number "
-	    "of seconds, like 10 or 2.5" },
+	    "--call-timeout: \"1e3\" is not a number of seconds such as 10 or 2.5" },
 	{ "--call-timeout|.|" URL,
-	    "--call-timeout: \".\" is not a number of "
-	    "seconds, like 10 or 2.5" },
+	    "--call-timeout: \".\" is not a number of seconds such as 10 or 2.5" },
 	{ "--call-timeout|2000001|" URL,
 	    "--call-timeout: 2000001 is out of range, 0 to 2000000" },
 	{ "--call-timeout|99999999999999999999999|" URL,
@@ -317,8 +305,7 @@ static const struct refused_case refused_cases[] = {
 	    "--ping-interval: 2000000.001 is out of range, 1 to 2000000, or 0 "
 	    "for never" },
 	{ "--ping-interval|often|" URL,
-	    "--ping-interval: \"often\" is not a number of seconds, like 10 "
-	    "or 2.5" },
+	    "--ping-interval: \"often\" is not a number of seconds such as 10 or 2.5" },
 	{ "--keep-alive=5|" URL, "--keep-alive takes no value" },
 	{ "--session-lost-in-results=1|" URL,
 	    "--session-lost-in-results takes no value" },
@@ -340,48 +327,43 @@ static const struct refused_case refused_cases[] = {
 	{ "--session-lost-pattern|gone|--session-lost-pattern=y*|" URL,
 	    EVERY("y*") },
 	{ "--max-message|1KB|" URL,
-	    "--max-message: \"1KB\" is not a size, "
-	    "like 64K or 10M" },
+	    "--max-message: \"1KB\" is not a size such as 64K or 10M" },
 	{ "--max-message|K|" URL,
-	    "--max-message: \"K\" is not a size, like 64K or 10M" },
+	    "--max-message: \"K\" is not a size such as 64K or 10M" },
 	{ "--max-message|1T|" URL,
-	    "--max-message: \"1T\" is not a size, like 64K or 10M" },
+	    "--max-message: \"1T\" is not a size such as 64K or 10M" },
 	{ "--max-message|1.5M|" URL,
-	    "--max-message: \"1.5M\" is not a size, like 64K or 10M" },
+	    "--max-message: \"1.5M\" is not a size such as 64K or 10M" },
 	{ "--max-depth|0|" URL, "--max-depth: 0 is out of range, 1 to 65535" },
 	{ "--max-inflight|65536|" URL,
 	    "--max-inflight: 65536 is out of range, 1 to 65535" },
 	{ "--max-depth|1K|" URL, "--max-depth: \"1K\" is not a number" },
 	{ "--replay|always|" URL,
-	    "--replay: \"always\" is none of never|refused|safe" },
+	    "--replay: \"always\" is not one of never|refused|safe" },
 	{ "--replay|saf|" URL,
-	    "--replay: \"saf\" is none of never|refused|safe" },
+	    "--replay: \"saf\" is not one of never|refused|safe" },
 	{ "--log-format|xml|" URL,
-	    "--log-format: \"xml\" is none of text|json" },
+	    "--log-format: \"xml\" is not one of text|json" },
 	{ "-46|" URL,
-	    "--ipv4 and --ipv6 exclude each other; give one of them" },
-	{ "--key|k|" URL,
-	    "--key needs the certificate it belongs to; add "
-	    "--cert FILE" },
+	    "--ipv4 and --ipv6 cannot be combined; give one of them" },
+	{ "--key|k|" URL, "--key needs its certificate; add --cert FILE" },
 	{ "--transport|http-last|" URL,
-	    "--transport: \"http-last\" is none of auto|http|sse" },
+	    "--transport: \"http-last\" is not one of auto|http|sse" },
 	{ "--transport|SSE|" URL,
-	    "--transport: \"SSE\" is none of auto|http|sse" },
+	    "--transport: \"SSE\" is not one of auto|http|sse" },
 	{ "--protocol|2026-07-28|" URL,
-	    "--protocol: \"2026-07-28\" is none of auto|legacy|modern" },
+	    "--protocol: \"2026-07-28\" is not one of auto|legacy|modern" },
 	{ "--protocol|http-first|" URL,
-	    "--protocol: \"http-first\" is none of auto|legacy|modern" },
+	    "--protocol: \"http-first\" is not one of auto|legacy|modern" },
 	{ URL "|--protocol",
 	    "--protocol needs a value: --protocol auto|legacy|modern" },
 	{ "--no-transport|" URL,
 	    "unknown option \"--no-transport\"; \"mcpsplice help all\" "
 	    "lists them" },
 	{ "--protocol|modern|--transport|sse|" URL,
-	    "--protocol modern and --transport sse contradict each other; "
-	    "leave one of them out" },
+	    "--protocol modern and --transport sse contradict each other; remove one" },
 	{ "--protocol|modern|--sse|" URL,
-	    "--protocol modern and --transport sse contradict each other; "
-	    "leave one of them out" },
+	    "--protocol modern and --transport sse contradict each other; remove one" },
 	{ "--sse|h/mcp",
 	    "\"h/mcp\" has no scheme; did you mean https://h/mcp?" },
 	{ "--sse", "--sse needs a value: --sse URL" },
@@ -406,37 +388,32 @@ static const struct refused_case refused_cases[] = {
 	{ "httpd/h",
 	    "\"httpd/h\" has no scheme; did you mean https://httpd/h?" },
 	{ "https://h:99999/mcp",
-	    "\"https://h:99999/mcp\": the port is a number from 1 to 65535" },
+	    "\"https://h:99999/mcp\": the port must be a number from 1 to 65535" },
 	{ "https://[::1]:x/mcp",
-	    "\"https://[::1]:x/mcp\": the port is a number from 1 to 65535" },
+	    "\"https://[::1]:x/mcp\": the port must be a number from 1 to 65535" },
 	{ "https://fe80::1/mcp",
-	    "\"https://fe80::1/mcp\" is not a URL; it should be like "
-	    "https://mcp.example.com/mcp" },
+	    "\"https://fe80::1/mcp\" is not a URL; it should look like https://mcp.example.com/mcp" },
 	{ "localhost:8000/@x/mcp",
 	    "\"localhost:8000/@x/mcp\" has no scheme; did you mean "
 	    "http://localhost:8000/@x/mcp?" },
 	{ "h/mcp?key=CANARY",
 	    "\"h/mcp?...\" has no scheme; did you mean https://h/mcp?...?" },
 	{ "https//u:CANARY@h/",
-	    "the URL cannot be understood; it should be like "
-	    "https://mcp.example.com/mcp" },
+	    "the URL is malformed; it should look like https://mcp.example.com/mcp" },
 	{ "https://[::1/mcp",
-	    "\"https://[::1/mcp\" is not a URL; it should be like "
-	    "https://mcp.example.com/mcp" },
+	    "\"https://[::1/mcp\" is not a URL; it should look like https://mcp.example.com/mcp" },
 	{ "call|add|https://h/|a=1",
 	    "\"add\" is not a URL; write the URL before the tool: mcpsplice "
 	    "call URL TOOL [ARGUMENT...]" },
 	{ "https://u:secret@h/",
-	    "a user name or password in the URL is "
-	    "refused; use -H 'Authorization: Basic ${VAR}'" },
+	    "a user name or password in the URL is not allowed; use -H 'Authorization: Basic ${VAR}'" },
 	{ "u:secret@h/",
-	    "a user name or password in the URL is refused; use "
-	    "-H 'Authorization: Basic ${VAR}'" },
+	    "a user name or password in the URL is not allowed; use -H 'Authorization: Basic ${VAR}'" },
 	{ "http://",
-	    "\"http://\" is not a URL; it should be like "
-	    "https://mcp.example.com/mcp" },
+	    "\"http://\" is not a URL; it should look like https://mcp.example.com/mcp" },
 	{ "http:// u:secret@h",
-	    "the URL ends at a blank; put quotes around each argument" },
+	    "the URL contains a space; write what follows it as another "
+	    "argument" },
 	{ "http://api.example.com/x",
 	    "http://api.example.com is not "
 	    "encrypted: use https, or add --allow-http" },
@@ -628,8 +605,7 @@ static const struct file_case file_cases[] = {
 	{ "keep-alive = yes\nping-interval = 5\n", "ping=5000;", NULL },
 	{ "ping-interval = 5\nkeep-alive = off\n", "", NULL },
 	{ "no-keep-alive = off\n", "ping=30000;", NULL },
-	{ "keep-alive = 60\n", NULL,
-	    "1: keep-alive: \"60\" is neither yes nor no" },
+	{ "keep-alive = 60\n", NULL, "1: keep-alive: \"60\" is not yes or no" },
 	{ "fail\nping-interval = 0.5\n", NULL,
 	    "2: ping-interval: 0.5 is out of range, 1 to 2000000, or 0 for "
 	    "never" },
@@ -643,11 +619,9 @@ static const struct file_case file_cases[] = {
 	{ "memory = no\nsession-lost-in-results = yes\n",
 	    "in_results=1;no_memory=1;", NULL },
 	{ "\nsession-lost-pattern = \"\"\n", NULL,
-	    "2: session-lost-pattern: \"\" matches even a blank text, so it "
-	    "would match every answer" },
+	    "2: session-lost-pattern: \"\" matches even blank text, so it would match every answer" },
 	{ "session-lost-pattern = a|b*\n", NULL,
-	    "1: session-lost-pattern: \"a|b*\" matches even a blank text, so "
-	    "it would match every answer" },
+	    "1: session-lost-pattern: \"a|b*\" matches even blank text, so it would match every answer" },
 	{ "verbose\nverbose\n", "verbose=2;", NULL },
 	{ "[http://localhost/*]\nprofile = a\n[http://other/*]\n"
 	  "profile = b\n",
@@ -666,14 +640,14 @@ static const struct file_case file_cases[] = {
 	  "protocol = legacy\ntransport = sse\n",
 	    "protocol=2;", NULL },
 	{ "\ntransport = stdio\n", NULL,
-	    "2: transport: \"stdio\" is none of auto|http|sse; "
-	    "mcpsplice itself is the stdio side" },
+	    "2: transport: \"stdio\" is not one of auto|http|sse; mcpsplice "
+	    "itself is the stdio side" },
 	{ "protocol = new\n", NULL,
-	    "1: protocol: \"new\" is none of auto|legacy|modern" },
+	    "1: protocol: \"new\" is not one of auto|legacy|modern" },
 	{ "replay = always\n", NULL,
-	    "1: replay: \"always\" is none of never|refused|safe" },
+	    "1: replay: \"always\" is not one of never|refused|safe" },
 	{ "fail = maybe\n", NULL,
-	    "1: fail: \"maybe\" is neither \"any\" nor yes or no" },
+	    "1: fail: \"maybe\" is not yes, no or \"any\"" },
 	{ "verbose = x\n", NULL,
 	    "1: verbose: \"x\" is not a number from 0 to 9" },
 	{ "\n\ncacrt = x\n", NULL,
@@ -683,28 +657,25 @@ static const struct file_case file_cases[] = {
 	{ "cacert\n", NULL, "1: the value is missing; \"\" is an empty one" },
 	{ "cacert = # x\n", NULL,
 	    "1: the value is missing; \"\" is an empty one" },
-	{ "user-agent = \"a\n", NULL, "1: the quotes do not close at the end" },
-	{ "user-agent = \"a\\\"\n", NULL,
-	    "1: the quotes do not close at the end" },
-	{ "user-agent = \"a\" b\n", NULL,
-	    "1: the quotes do not close at the end" },
-	{ "= x\n", NULL, "1: the line has no name of an option" },
-	{ "--\n", NULL, "1: the line has no name of an option" },
-	{ "fail\nhelp\n", NULL, "2: \"help\" cannot stand in a file" },
-	{ "version\n", NULL, "1: \"version\" cannot stand in a file" },
-	{ "-h\n", NULL, "1: \"help\" cannot stand in a file" },
-	{ "show-config\n", NULL, "1: \"show-config\" cannot stand in a file" },
-	{ "config = x\n", NULL, "1: \"config\" cannot stand in a file" },
-	{ "[http://x/*\n", NULL,
-	    "1: a section is written as [https://HOST/*]" },
-	{ "[]\n", NULL, "1: a section is written as [https://HOST/*]" },
-	{ "[x] y\n", NULL, "1: a section is written as [https://HOST/*]" },
+	{ "user-agent = \"a\n", NULL, "1: unclosed quotes" },
+	{ "user-agent = \"a\\\"\n", NULL, "1: unclosed quotes" },
+	{ "user-agent = \"a\" b\n", NULL, "1: unclosed quotes" },
+	{ "= x\n", NULL, "1: the line names no option" },
+	{ "--\n", NULL, "1: the line names no option" },
+	{ "fail\nhelp\n", NULL, "2: \"help\" cannot be set in a file" },
+	{ "version\n", NULL, "1: \"version\" cannot be set in a file" },
+	{ "-h\n", NULL, "1: \"help\" cannot be set in a file" },
+	{ "show-config\n", NULL, "1: \"show-config\" cannot be set in a file" },
+	{ "config = x\n", NULL, "1: \"config\" cannot be set in a file" },
+	{ "[http://x/*\n", NULL, "1: write a section as [https://HOST/*]" },
+	{ "[]\n", NULL, "1: write a section as [https://HOST/*]" },
+	{ "[x] y\n", NULL, "1: write a section as [https://HOST/*]" },
 	{ "[http://x/*]\nurl = http://y\n", NULL,
-	    "2: the URL chooses the section, so a section cannot set it" },
+	    "2: a section cannot set the URL that selects it" },
 	{ "[http://x/*]\nsse = http://y\n", NULL,
-	    "2: the URL chooses the section, so a section cannot set it" },
+	    "2: a section cannot set the URL that selects it" },
 	{ "[http://x/*]\nstreamableHttp = http://y\n", NULL,
-	    "2: the URL chooses the section, so a section cannot set it" },
+	    "2: a section cannot set the URL that selects it" },
 };
 
 START_TEST(files_are_read)
@@ -720,8 +691,7 @@ START_TEST(a_note_names_its_line)
 
 	world_init(&w);
 	world_file(w.extra, "body-timeout = 3\n", 0600);
-	want = xasprintf("note=%s:1: body-timeout has no effect yet: "
-			 "ignored;",
+	want = xasprintf("note=%s:1: body-timeout has no effect yet; ignored;",
 	    w.extra);
 	ck_assert_int_eq(world_load(&w, "-K|EXTRA|" URL), 0);
 	world_expect(&w, "a note", want);
@@ -760,7 +730,8 @@ START_TEST(a_nul_byte_in_a_file)
 	ck_assert_int_eq(chmod(w.etc, 0600), 0);
 	fclose(f);
 	ck_assert_int_eq(world_load(&w, URL), -1);
-	ck_assert_ptr_nonnull(strstr(w.why, "/etc:2: the line has a NUL byte"));
+	ck_assert_ptr_nonnull(strstr(w.why,
+	    "/etc:2: the line contains a NUL byte"));
 	world_free(&w);
 }
 END_TEST
@@ -774,8 +745,7 @@ START_TEST(files_that_are_not_there)
 	options_free(&w.o);
 	ck_assert_int_eq(world_load(&w, "-K|EXTRA|" URL), -1);
 	ck_assert_ptr_nonnull(strstr(w.why,
-	    "cannot read the configuration "
-	    "file /tmp/check_options."));
+	    "cannot read the configuration file /tmp/check_options."));
 	ck_assert_ptr_nonnull(strstr(w.why, "No such file"));
 	/* one that is there and cannot be read is an error in any place */
 	ck_assert_int_eq(mkdir(w.home, 0700), 0);
@@ -902,22 +872,22 @@ START_TEST(the_environment)
 	ck_assert_int_eq(world_load(&w, URL), -1);
 	ck_assert_str_eq(w.why,
 	    "MCPSPLICE_SESSION_LOST_PATTERN: \"a?\" "
-	    "matches even a blank text, so it would match every answer");
+	    "matches even blank text, so it would match every answer");
 	w.env = "MCPSPLICE_KEEP_ALIVE=30";
 	ck_assert_int_eq(world_load(&w, URL), -1);
 	ck_assert_str_eq(w.why,
-	    "MCPSPLICE_KEEP_ALIVE: \"30\" is neither yes nor no");
+	    "MCPSPLICE_KEEP_ALIVE: \"30\" is not yes or no");
 	w.env = "MCPSPLICE_MAX_DEPTH=x";
 	ck_assert_int_eq(world_load(&w, URL), -1);
 	ck_assert_str_eq(w.why, "MCPSPLICE_MAX_DEPTH: \"x\" is not a number");
 	w.env = "MCPSPLICE_TRANSPORT=x";
 	ck_assert_int_eq(world_load(&w, URL), -1);
 	ck_assert_str_eq(w.why,
-	    "MCPSPLICE_TRANSPORT: \"x\" is none of auto|http|sse");
+	    "MCPSPLICE_TRANSPORT: \"x\" is not one of auto|http|sse");
 	w.env = "MCPSPLICE_FAIL=x";
 	ck_assert_int_eq(world_load(&w, URL), -1);
 	ck_assert_str_eq(w.why,
-	    "MCPSPLICE_FAIL: \"x\" is neither \"any\" nor yes or no");
+	    "MCPSPLICE_FAIL: \"x\" is not yes, no or \"any\"");
 	world_free(&w);
 }
 END_TEST
@@ -1082,8 +1052,7 @@ START_TEST(misspelt_variables_are_told)
 	ck_assert_uint_eq(w.o.warnings.n, c->want != NULL);
 	if (c->want != NULL) {
 		n = strcspn(c->want, " ");
-		want = xasprintf("the variable %.*s has no meaning (did you "
-				 "mean %s?)",
+		want = xasprintf("unknown variable %.*s (did you mean %s?)",
 		    (int)n, c->want, c->want + n + 1);
 		ck_assert_str_eq(w.o.warnings.list[0], want);
 		free(want);
@@ -1113,7 +1082,7 @@ START_TEST(a_misspelt_guard_stops_the_start)
 	w.env = "MCPSPLICE_BEARER=x";
 	ck_assert_int_eq(world_load(&w, URL), 0);
 	ck_assert_str_eq(w.o.warnings.list[0],
-	    "the variable MCPSPLICE_BEARER has no meaning (did you mean to send a "
+	    "unknown variable MCPSPLICE_BEARER (did you mean to send a "
 	    "token: --bearer-env NAME, or --bearer-file FILE?)");
 	world_free(&w);
 }
@@ -1130,8 +1099,8 @@ START_TEST(open_files_are_warned_about)
 	ck_assert_int_eq(world_load(&w, URL), 0);
 	ck_assert_uint_eq(w.o.warnings.n, c->warns);
 	if (c->warns) {
-		want = xasprintf("%s holds a secret and can be read by other "
-				 "users; \"chmod 600\" it",
+		want = xasprintf(
+		    "%s holds a secret and other users can read it; \"chmod 600\" it",
 		    w.etc);
 		ck_assert_str_eq(w.o.warnings.list[0], want);
 		free(want);

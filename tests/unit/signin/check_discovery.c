@@ -541,7 +541,7 @@ static const struct discovery_case cases[] = {
 	    .asked = BOTH,
 	    .resource = "https://h/mcp",
 	    .issuer = "https://i/" },
-	{ .name = "its name is not known, or it has a web page for all",
+	{ .name = "host name not found, or it has a web page for all",
 	    .config = { .issuer = "https://i", .bound = "https://i" },
 	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
 		NOBODY("https://i" A), LISTED("https://i") },

@@ -180,7 +180,7 @@ static const struct {
 	    "'command':'wsl.exe','env':{'WSLENV': 'B'}}" },
 	{ "{'command':'npx.cmd','args':['mcp-remote','https://a/x','--header',"
 	  "'A:${B}'],'env':{'WSLENV':'C'}}",
-	    "[than its WSLENV names" },
+	    "[its WSLENV does not" },
 	{ "{'command':'npx.cmd','args':['mcp-remote','https://a/x'],"
 	  "'env':{'WSLENV':'C'}}",
 	    "{'command':'wsl.exe','args':['--exec', '/m', 'https://a/x'],"
@@ -208,9 +208,9 @@ static const struct {
 	    "[CURL_CA_BUNDLE" },
 	/* packages with the same last part */
 	{ "{'command':'npx','args':['@b/mcp-remote','https://a/x']}",
-	    "[not understood" },
+	    "[does not understand" },
 	{ "{'command':'node','args':['/n/@b/mcp-remote/x.js','https://a/x']}",
-	    "[not understood" },
+	    "[does not understand" },
 	{ "{'command':'npx.cmd','args':['mcp-remote','https://a/x','--header',"
 	  "'A:${B}']}",
 	    "{'command':'wsl.exe', 'env':{'WSLENV': 'B'},'args':['--exec',"
@@ -272,10 +272,11 @@ static const struct {
 	{ "{'command':'npx','args':['-y']}", "=" },
 	{ "{'command':'npx','args':7}", "=" },
 	{ "{'command':'npx','args':{'a':'mcp-remote','b':'https://a/x'}}",
-	    "[args is no text" },
-	{ "{'command':'npx','args':['mcp-remote',7]}", "[args is no text" },
+	    "[args is not a string" },
+	{ "{'command':'npx','args':['mcp-remote',7]}",
+	    "[args is not a string" },
 	{ "{'command':'npx','args':['mcp-remote','https://a/\\u0000']}",
-	    "[args is no text" },
+	    "[args is not a string" },
 	{ "{'command':'npx','args':['other',7]}", "=" },
 	{ "{'command':7,'url':'https://a/x'}", "=" },
 	{ "{'command':[]}", "=" },
@@ -327,7 +328,7 @@ static const struct {
 	  "'false']}",
 	    "[unknown option --verify" },
 	{ "{'command':'sh','args':['-c','uvx fastmcp-remote https://a/x']}",
-	    "[not understood" },
+	    "[does not understand" },
 	/* mcp-proxy-for-aws */
 	{ "{'command':'uvx','args':['mcp-proxy-for-aws@latest',"
 	  "'https://b.us-east-1.api.aws/x','--profile','default','--region=us-east-1',"
@@ -350,13 +351,13 @@ static const struct {
 	  "'https://a.us-east-1.api.aws/x','--metadata','A=b']}",
 	    "[unknown option --metadata" },
 	{ "{'command':'sh','args':['-c','uvx mcp-proxy-for-aws https://a/']}",
-	    "[not understood" },
+	    "[does not understand" },
 	/* an environment that is no object */
 	{ "{'command':'npx','args':['mcp-remote','https://a/x'],"
 	  "'env':['A=1']}",
-	    "[its environment is not understood" },
+	    "[does not understand its environment" },
 	{ "{'command':'npx','args':['mcp-remote','https://a/x'],'env':'A=1'}",
-	    "[its environment is not understood" },
+	    "[does not understand its environment" },
 	{ "{'url':'https://a/x','env':['A=1']}", "[its env" },
 	{ "{'url':'https://a/x','environment':7}", "[its env" },
 	/* it would be an option of mcpsplice, and its file would be read */
@@ -417,7 +418,7 @@ static const struct {
 	    " 'environment':{'MCP_HEADER_1': '{env:B}'}}" },
 	/* left alone */
 	{ "{'command':'sh','args':['-c','npx mcp-remote https://a/x']}",
-	    "[not understood" },
+	    "[does not understand" },
 	{ "{'command':'npx','args':['mcp-remote']}", "[no URL" },
 	{ "{'command':'npx','args':['mcp-remote','https://a/x','--who']}",
 	    "[unknown option" },
@@ -429,12 +430,12 @@ static const struct {
 	    "[unexpected argument" },
 	{ "{'command':'npx','args':['mcp-remote','https://a/x','--header',"
 	  "'Host: b']}",
-	    "[is set by mcpsplice" },
+	    "[sets the header" },
 	{ "{'command':'npx','args':['mcp-remote','--help']}", "[not under" },
 	{ "{'command':'npx','args':['mcp-remote','login','https://a/x']}",
 	    "[not under" },
 	{ "{'command':'mcp-proxy','args':['https://a/x','-H','A']}",
-	    "[not understood" },
+	    "[does not understand" },
 	/* a URL */
 	{ "{'url':'https://a/x'}", "{'command':'/m', 'args':['https://a/x']}" },
 	{ "{\n  'type': 'http',\n  'url': 'https://a/x'\n}",
@@ -535,10 +536,10 @@ static const struct {
 	    "[cannot be sent" },
 	{ "{'url':'https://a/x','headers':{'A\\u001b':'${env:B}'}}",
 	    "[A\\x1b" },
-	{ "{'url':'https://a/x','headers':{'A':7}}", "[no text" },
-	{ "{'url':'https://a/x','headers':{'A':'b\\u0000'}}", "[no text" },
-	{ "{'url':'https://a/x','headers':7}", "[no list" },
-	{ "{'url':'https://a/x','headers':{'Host':'b'}}", "[is set by" },
+	{ "{'url':'https://a/x','headers':{'A':7}}", "[not a string" },
+	{ "{'url':'https://a/x','headers':{'A':'b\\u0000'}}", "[not a string" },
+	{ "{'url':'https://a/x','headers':7}", "[not a list" },
+	{ "{'url':'https://a/x','headers':{'Host':'b'}}", "[sets the header" },
 	{ "{'url':'https://a/x','headers':{'A':'b\\nC: d'}}", "[be sent" },
 	{ "{'url':'https://a/x','oauth':{}}", "[oauth" },
 	{ "{'url':'https://a/x','type':'ws'}", "[type" },
@@ -710,7 +711,7 @@ static const struct {
 	{ "'mcp-remote','https://a/x','--oauth2Bearer','t'", "--oauth2Bearer" },
 	{ "'mcp-remote','https://a/x','--sse','https://b/'", "--sse" },
 	{ "'mcp-remote','https://a/x','--header','A:','SECRET'",
-	    "an unexpected argument behind its URL]" },
+	    "an unexpected argument after its URL]" },
 	{ "'supergateway','--sse','https://a/x','--header=A: b'", "" },
 	{ "'supergateway','--sse','https://a/x','--resource','b'", "--reso" },
 	{ "'supergateway','--sse','https://a/x','--header','@/f'", "@FILE" },
@@ -884,7 +885,7 @@ static const struct {
 	{ HEAD URL "http_headers = { A = \"b\" }\n[mcp_servers.a.env]\nC = 1\n",
 	    "[its env cannot" },
 	{ HEAD URL "http_headers = { A = \"b\" }\n[mcp_servers.a.env]\n",
-	    "[one more variable in its environment" },
+	    "[one more environment variable" },
 	{ HEAD URL "env = {}\nbearer_token_env_var = \"T\"\ntimeout = 1\n",
 	    HEAD "command = \"/m\"\nargs = [\"https://a/x\", \"--bearer-env\", "
 		 "\"T\"]\nenv_vars = [\"T\"]\nenv = {}\ntimeout = 1\n" },
@@ -907,7 +908,7 @@ static const struct {
 	{ HEAD URL "env.MCPSPLICE_TRACE = 'f'\n", "[its env" },
 	{ HEAD "command = 'npx'\nargs = ['mcp-remote', 'https://a/x']\n"
 	       "env = ['A=1']\n",
-	    "[its environment is not understood" },
+	    "[does not understand its environment" },
 	{ HEAD URL "env = { A = 'b', 'MCPSPLICE_TRACE' = 'f' }\n", "[its env" },
 	{ HEAD URL "[mcp_servers.a.\"env\"]\n\"\\u004dCPSPLICE_A\" = 'f'\n",
 	    "[its env" },
@@ -922,7 +923,7 @@ static const struct {
 	    HEAD "command = \"/m\"\nargs = [\"https://a/x\"]\n"
 		 "env = { MCPSPLICE_HEADER = \"A: b\\nC: d\" }\n" },
 	{ HEAD URL "http_headers = { A = \"b$\", C = '${D}' }\n",
-	    "[not understood" },
+	    "[does not understand" },
 	{ "[mcp_servers]\n  b.url = 'https://a/x' # c\n  b.enabled = true\n"
 	  "[d]\n",
 	    "[mcp_servers]\n  b.command = \"/m\"\n"
@@ -970,7 +971,7 @@ static const struct {
 	    "[items of one list" },
 	{ "[[mcp_servers]]\nname = 'a b'\nurl = 'https://a/x'\n"
 	  "api_key_env = 'T'\n",
-	    "[\"a b\" is left alone: its api_key_env" },
+	    "[skipped \"a b\": its api_key_env" },
 	{ "[[mcp_servers]]\nurl = 'https://a/x'\n[mcp_servers.headers]\n"
 	  "A = 'b'\n",
 	    "[several places" },
@@ -985,17 +986,18 @@ static const struct {
 	       "a.args = ['mcp-remote', 'https://a/x']\n",
 	    "[several places" },
 	{ HEAD "url = 'https://a/$x'\n", "[URL" },
-	{ HEAD URL "http_headers = { A = { b = 'c' } }\n", "[not understood" },
-	{ HEAD URL "http_headers = { A = 7 }\n", "[not understood" },
-	{ HEAD URL "http_headers = 7\n", "[not understood" },
+	{ HEAD URL "http_headers = { A = { b = 'c' } }\n",
+	    "[does not understand" },
+	{ HEAD URL "http_headers = { A = 7 }\n", "[does not understand" },
+	{ HEAD URL "http_headers = 7\n", "[does not understand" },
 	{ HEAD URL "bearer_token_env_var = \"T\"\nenv_vars = []\n",
 	    "[env_vars" },
-	{ HEAD "url = 7\n", "[not understood" },
-	{ HEAD "command = 7\n", "[not understood" },
+	{ HEAD "url = 7\n", "[does not understand" },
+	{ HEAD "command = 7\n", "[does not understand" },
 	{ HEAD "command = \"npx\"\nargs = [\"\"\"mcp-remote\"\"\"]\n",
-	    "[not understood" },
+	    "[does not understand" },
 	{ HEAD "command = \"npx\"\nargs = [[\"mcp-remote\"]]\n",
-	    "[not understood" },
+	    "[does not understand" },
 	/* broken */
 	{ "a = \"b\nc = 1\n", "[line 1, column 5" },
 	{ "a = \"b\nc = \"d\"\n", "[line 1, column 5" },
@@ -1426,9 +1428,8 @@ START_TEST(by_hand)
 		    "    url: https://a/x\n"),
 	    SELF, false);
 	ck_assert_str_eq(buf_str(&out),
-	    "c.yaml: line 4 has to be changed by hand, into:\n"
-	    "  - name: a\n    command: \"/m\"\n"
-	    "    args: [\"https://a/x\"]\n");
+	    "c.yaml: change line 4 by hand, to:\n  - name: a\n    command: "
+	    "\"/m\"\n    args: [\"https://a/x\"]\n");
 	buf_reset(&out);
 	wrap_by_hand(&out, "c.yaml",
 	    span_of("extensions:\n  a:\n    uri: https://a/x\n"), SELF, false);
@@ -1442,9 +1443,8 @@ START_TEST(by_hand)
 	ck_assert_uint_eq(out.n, 0);
 	wrap_by_hand(&out, "c.yaml", span_of("url: https://a/x"), SELF, true);
 	ck_assert_str_eq(buf_str(&out),
-	    "c.yaml: line 1 has to be changed by hand, into:\n"
-	    "  \"command\": \"wsl.exe\", \"args\": "
-	    "[\"--exec\", \"/m\", \"URL\"]\n");
+	    "c.yaml: change line 1 by hand, to:\n  \"command\": \"wsl.exe\", "
+	    "\"args\": [\"--exec\", \"/m\", \"URL\"]\n");
 	buf_free(&out);
 }
 END_TEST
@@ -1460,112 +1460,101 @@ static const struct {
 	  "    type: streamable_http\n    enabled: true\n"
 	  "    uri: 'https://a/x?CANARY' # CANARY\n    timeout: 20\n"
 	  "  other:\n    cmd: x\n",
-	    "line 10 has to be changed by hand, into:\n"
-	    "  gh:\n    name: g.h\n    type: stdio\n    enabled: true\n"
-	    "    cmd: \"/m\"\n    args: [\"https://a/x?(set)\"]\n    envs: {"
-	    "\"MCPSPLICE_HEADER\": \"Authorization: (set)\\nB: ${V}\"}\n"
-	    "    timeout: 20\n" },
+	    "change line 10 by hand, to:\n  gh:\n    name: g.h\n    type: "
+	    "stdio\n    enabled: true\n    cmd: \"/m\"\n    args: "
+	    "[\"https://a/x?(set)\"]\n    envs: {\"MCPSPLICE_HEADER\": "
+	    "\"Authorization: (set)\\nB: ${V}\"}\n    timeout: 20\n" },
 	{ "extensions:\n  r:\n    cmd: npx\n    args: [-y, \"mcp-remote\", "
 	  "'https://a/x', --header, \"A: b, CANARY\"]\n    envs: {T: CANARY}\n",
-	    "line 4 has to be changed by hand, into:\n"
-	    "  r:\n    cmd: \"/m\"\n    args: [\"https://a/x\", \"--header\", "
-	    "\"A: (set)\"]\n    envs: {\"T\": \"(set)\"}\n" },
+	    "change line 4 by hand, to:\n  r:\n    cmd: \"/m\"\n    args: "
+	    "[\"https://a/x\", \"--header\", \"A: (set)\"]\n    envs: "
+	    "{\"T\": \"(set)\"}\n" },
 	/* Continue */
 	{ "---\nname: n\nmcpServers:\n- name: \"g h\"\n  url: https://a/x\n"
 	  "  requestOptions:\n    headers: { A: \"Bearer ${{ secrets.T }}\" }\n"
 	  "- command: x\nmodels:\n- name: y\n",
-	    "line 5 has to be changed by hand, into:\n"
-	    "  - name: g h\n    command: \"/m\"\n    args: [\"https://a/x\", "
-	    "\"-H\", \"A: ${MCP_HEADER_1}\"]\n"
-	    "    env: {\"MCP_HEADER_1\": \"Bearer ${{ secrets.T }}\"}\n" },
+	    "change line 5 by hand, to:\n  - name: g h\n    command: "
+	    "\"/m\"\n    args: [\"https://a/x\", \"-H\", \"A: "
+	    "${MCP_HEADER_1}\"]\n    env: {\"MCP_HEADER_1\": \"Bearer ${{ "
+	    "secrets.T }}\"}\n" },
 	{ "mcpServers:\n  - name: b\r\n    command: npx\r\n    args:\r\n"
 	  "    - mcp-remote\r\n    - https://a/x\r\n    - --header\r\n"
 	  "    - 'A: CANARY'\r\n  -\n    name: no\n    url: https://b/\n",
-	    "line 5 has to be changed by hand, into:\n"
-	    "  - name: b\n    command: \"/m\"\n    args: [\"https://a/x\", "
-	    "\"--header\", \"A: (set)\"]\n"
-	    "line 11 has to be changed by hand, into:\n"
-	    "  - name: \"(set)\"\n    command: \"/m\"\n"
-	    "    args: [\"https://b/\"]\n" },
+	    "change line 5 by hand, to:\n  - name: b\n    command: \"/m\"\n  "
+	    "  args: [\"https://a/x\", \"--header\", \"A: (set)\"]\nchange "
+	    "line 11 by hand, to:\n  - name: \"(set)\"\n    command: "
+	    "\"/m\"\n    args: [\"https://b/\"]\n" },
 	{ "mcpServers:\n- name: n\n  url: https://a/x\n  requestOptions:\n"
 	  "    timeout: 5\n",
-	    "\"n\" is left alone: its requestOptions cannot be carried over\n" },
+	    "skipped \"n\": its requestOptions cannot be carried over\n" },
 	/* LibreChat */
 	{ "mcpServers:\n  l:\n    url: https://a/s/sk-CANARY123456/x\n"
 	  "    timeout: 60000\n  o:\n    command: CANARY\n",
-	    "line 3 has to be changed by hand, into:\n"
-	    "  l:\n    command: \"/m\"\n    args: [\"https://a/s/(set)/x\"]\n"
-	    "    timeout: 60000\n" },
+	    "change line 3 by hand, to:\n  l:\n    command: \"/m\"\n    "
+	    "args: [\"https://a/s/(set)/x\"]\n    timeout: 60000\n" },
 	/* names that need quotes, and what a terminal would obey */
 	{ "mcpServers:\n  - name: 'a: [b'\n    timeout: CANARY\x1b\n"
 	  "    url: https://a/\xc2\x9b\n",
-	    "line 4 has to be changed by hand, into:\n"
-	    "  - name: \"a: [b\"\n    timeout: \"(set)\"\n    command: \"/m\"\n"
-	    "    args: [\"https://a/\\xc2\\x9b\"]\n" },
+	    "change line 4 by hand, to:\n  - name: \"a: [b\"\n    timeout: "
+	    "\"(set)\"\n    command: \"/m\"\n    args: "
+	    "[\"https://a/\\xc2\\x9b\"]\n" },
 	/* hermes */
 	{ "mcp_servers:\n  w: # c\n    url: \"https://a/x\"\n    headers:\n"
 	  "      Authorization: \"Bearer CANARY\"\n      X: ${V}\n"
 	  "    timeout: 180\n    enabled: false\n    tools:\n"
 	  "      include: [url, CANARY]\n  v:\n    url: https://b/\n"
 	  "    auth: oauth\n",
-	    "line 3 has to be changed by hand, into:\n"
-	    "  w:\n    command: \"/m\"\n    args: [\"https://a/x\"]\n"
-	    "    env: {\"MCPSPLICE_HEADER\": \"Authorization: (set)\\nX: ${V}\""
-	    "}\n    timeout: 180\n    enabled: false\n"
-	    "    tools: {\"include\": [\"url\", \"CANARY\"]}\n"
-	    "\"v\" is left alone: its auth cannot be carried over\n" },
+	    "change line 3 by hand, to:\n  w:\n    command: \"/m\"\n    "
+	    "args: [\"https://a/x\"]\n    env: {\"MCPSPLICE_HEADER\": "
+	    "\"Authorization: (set)\\nX: ${V}\"}\n    timeout: 180\n    "
+	    "enabled: false\n    tools: {\"include\": [\"url\", "
+	    "\"CANARY\"]}\nskipped \"v\": its auth cannot be carried over\n" },
 	{ "mcp_servers:\n  old:\n    args: [\"-y\", \"mcp-remote\", "
 	  "\"https://a/x\", \"--header\",\n      'X-A: ${TOK}', --debug]\n"
 	  "    command: npx\n    env: {TOK: CANARY, 'B': \"${C}\"}\n",
-	    "line 3 has to be changed by hand, into:\n"
-	    "  old:\n    args: [\"https://a/x\", \"--header\", "
-	    "\"X-A: ${TOK}\", \"--debug\"]\n    command: \"/m\"\n"
-	    "    env: {\"TOK\": \"(set)\", \"B\": \"${C}\"}\n" },
+	    "change line 3 by hand, to:\n  old:\n    args: [\"https://a/x\", "
+	    "\"--header\", \"X-A: ${TOK}\", \"--debug\"]\n    command: "
+	    "\"/m\"\n    env: {\"TOK\": \"(set)\", \"B\": \"${C}\"}\n" },
 	{ "mcp_servers: {old: {command: \"npx mcp-remote https://a/x\"}}\n",
-	    "line 1 has to be changed by hand, into:\n"
-	    "  old:\n    command: \"/m\"\n    args: [\"https://a/x\"]\n" },
+	    "change line 1 by hand, to:\n  old:\n    command: \"/m\"\n    "
+	    "args: [\"https://a/x\"]\n" },
 	/* fast-agent */
 	{ "mcp: {servers: {w: {transport: http, url: 'https://a/x', headers: "
 	  "{A: CANARY}}, v: {command: uvx, args: [s]}}}\n",
-	    "line 1 has to be changed by hand, into:\n"
-	    "  w:\n    transport: stdio\n    command: \"/m\"\n"
-	    "    args: [\"https://a/x\"]\n"
-	    "    env: {\"MCPSPLICE_HEADER\": \"A: (set)\"}\n" },
+	    "change line 1 by hand, to:\n  w:\n    transport: stdio\n    "
+	    "command: \"/m\"\n    args: [\"https://a/x\"]\n    env: "
+	    "{\"MCPSPLICE_HEADER\": \"A: (set)\"}\n" },
 	/* LiteLLM */
 	{ "model_list:\n  - model_name: m\n    litellm_params:\n"
 	  "      url: https://no/\nmcp_servers:\n  w:\n"
 	  "    url: \"https://a/x\"\n    transport: \"http\"\n"
 	  "    extra_headers: [CANARY]\n  v:\n    url: https://b/\n"
 	  "    auth_type: bearer_token\n    auth_value: CANARY\n",
-	    "\"w\" is left alone: its extra_headers cannot be carried over\n"
-	    "\"v\" is left alone: its auth_type cannot be carried over\n" },
+	    "skipped \"w\": its extra_headers cannot be carried "
+	    "over\nskipped \"v\": its auth_type cannot be carried over\n" },
 	/* what only looks like a server */
 	{ "mcpServers:\n  a:\n    description: |\n      url: https://no/\n\n"
 	  "      CANARY: x\n    url: https://a/x\n",
-	    "line 7 has to be changed by hand, into:\n"
-	    "  a:\n    description: \"(set)\"\n    command: \"/m\"\n"
-	    "    args: [\"https://a/x\"]\n" },
+	    "change line 7 by hand, to:\n  a:\n    description: \"(set)\"\n  "
+	    "  command: \"/m\"\n    args: [\"https://a/x\"]\n" },
 	/* quotes */
 	{ "mcpServers:\n- name: 'Bob''s'\n  url: https://a/x\n"
 	  "- command: npx\n  name: '''n'''\n  args:\n"
 	  "  - mcp-remote\n  - 'https://b/x'\n  - --resource\n"
 	  "  - 'https://it''s/' # c\n  - --debug\n",
-	    "line 3 has to be changed by hand, into:\n"
-	    "  - name: \"(set)\"\n    command: \"/m\"\n"
-	    "    args: [\"https://a/x\"]\n"
-	    "line 7 has to be changed by hand, into:\n"
-	    "  - command: \"/m\"\n    name: \"(set)\"\n"
-	    "    args: [\"https://b/x\", \"--resource\", "
-	    "\"(set)\", \"--debug\"]\n" },
+	    "change line 3 by hand, to:\n  - name: \"(set)\"\n    command: "
+	    "\"/m\"\n    args: [\"https://a/x\"]\nchange line 7 by hand, "
+	    "to:\n  - command: \"/m\"\n    name: \"(set)\"\n    args: "
+	    "[\"https://b/x\", \"--resource\", \"(set)\", \"--debug\"]\n" },
 	/* what is no text to some */
 	{ "mcpServers:\n  Yes:\n    url: https://a/x\n    name: 'NO'\n"
 	  "    type: http\n    description: 'x '\n    enabled: yes\n"
 	  "    disabled: False\n    timeout: 0x1F\n    tools: [On, 'off']\n",
-	    "line 3 has to be changed by hand, into:\n"
-	    "  \"Yes\":\n    command: \"/m\"\n    args: [\"https://a/x\"]\n"
-	    "    name: \"NO\"\n    type: stdio\n    description: \"(set)\"\n"
-	    "    enabled: \"(set)\"\n    disabled: \"(set)\"\n"
-	    "    timeout: \"(set)\"\n    tools: [\"(set)\", \"off\"]\n" },
+	    "change line 3 by hand, to:\n  \"Yes\":\n    command: \"/m\"\n   "
+	    " args: [\"https://a/x\"]\n    name: \"NO\"\n    type: stdio\n   "
+	    " description: \"(set)\"\n    enabled: \"(set)\"\n    disabled: "
+	    "\"(set)\"\n    timeout: \"(set)\"\n    tools: [\"(set)\", "
+	    "\"off\"]\n" },
 	/* texts of several lines, aliases, escapes */
 	{ "mcpServers:\n  a:\n    command: npx\n    args:\n    - mcp-remote\n"
 	  "    - https://a/x\n    - --resource\n    - b\n      c\n"
@@ -1573,39 +1562,38 @@ static const struct {
 	  "    cwd: 'a' b\n  b:\n    url: >-\n      https://b/x\n"
 	  "  c:\n    command: npx\n    args: [mcp-remote, https://c/x, 3334]\n"
 	  "  d:\n    url: *u\n",
-	    "line 5 has to be changed by hand, into:\n"
-	    "  a:\n    command: \"/m\"\n    args: [\"https://a/x\", "
-	    "\"--resource\", \"(set)\", \"--ignore-tool\", \"(set)\", "
-	    "\"--auth-success-url\", \"(set)\"]\n    cwd: \"(set)\"\n"
-	    "\"b\" is left alone: \"(set)\" is not a URL; it should be like "
-	    "https://mcp.example.com/mcp\n"
-	    "\"c\" is left alone: one of its args is no text\n"
-	    "\"d\" is left alone: \"(set)\" is not a URL; it should be like "
+	    "change line 5 by hand, to:\n  a:\n    command: \"/m\"\n    "
+	    "args: [\"https://a/x\", \"--resource\", \"(set)\", "
+	    "\"--ignore-tool\", \"(set)\", \"--auth-success-url\", "
+	    "\"(set)\"]\n    cwd: \"(set)\"\nskipped \"b\": \"(set)\" is not "
+	    "a URL; it should look like https://mcp.example.com/mcp\nskipped "
+	    "\"c\": one of its args is not a string\nskipped \"d\": "
+	    "\"(set)\" is not a URL; it should look like "
 	    "https://mcp.example.com/mcp\n" },
 	{ "mcpServers:\n  a:\n    command: npx\n    args: [mcp-remote,\n"
 	  "      https://a/x, --resource, b\n      c]\n",
-	    "line 4 has to be changed by hand, into:\n"
-	    "  \"command\": \"/m\", \"args\": [\"URL\"]\n" },
+	    "change line 4 by hand, to:\n  \"command\": \"/m\", \"args\": "
+	    "[\"URL\"]\n" },
 	/* what is not understood */
 	{ "a: &d\n  t: 5\nmcpServers:\n  z:\n    <<: *d\n    url: https://z/\n  a: !x\n    b: \"c\n"
 	  "      d: \"\n    e: f\n      g: url\n    url: https://a/x\n",
-	    "line 12 has to be changed by hand, into:\n"
-	    "  a:\n    b: \"(set)\"\n    e: \"(set)\"\n"
-	    "    command: \"/m\"\n    args: [\"https://a/x\"]\n"
-	    "\"z\" is left alone: its << cannot be carried over\n" },
+	    "change line 12 by hand, to:\n  a:\n    b: \"(set)\"\n    e: "
+	    "\"(set)\"\n    command: \"/m\"\n    args: "
+	    "[\"https://a/x\"]\nskipped \"z\": its << cannot be carried "
+	    "over\n" },
 	{ "extensions:\n  a:\n    uri: https://a/x\n    envs: {}\n"
 	  "    headers: {A: CANARY}\n",
-	    "line 3 has to be changed by hand, into:\n"
-	    "  a:\n    cmd: \"/m\"\n    args: [\"https://a/x\"]\n"
-	    "    envs: {\"MCPSPLICE_HEADER\": \"A: (set)\"}\n" },
+	    "change line 3 by hand, to:\n  a:\n    cmd: \"/m\"\n    args: "
+	    "[\"https://a/x\"]\n    envs: {\"MCPSPLICE_HEADER\": \"A: "
+	    "(set)\"}\n" },
 	{ "mcpServers:\n  a:\n    b: {\n    c:\n    url: https://a/x\n",
-	    "line 5 has to be changed by hand, into:\n"
-	    "  \"command\": \"/m\", \"args\": [\"URL\"]\n" },
+	    "change line 5 by hand, to:\n  \"command\": \"/m\", \"args\": "
+	    "[\"URL\"]\n" },
 };
 
 START_TEST(by_hand_in_yaml)
 {
-	static const char note[] = "Where it says (set), ";
+	static const char note[] = "Replace (set) with ";
 	struct span rest, line;
 	struct buf out, got;
 

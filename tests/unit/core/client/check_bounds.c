@@ -70,7 +70,7 @@ START_TEST(test_probes)
 	buf_adds(&b,
 	    "> {$J,'id':64,'method':'server/discover','params':{$M}}\n"
 	    "write {$J,'id':64,'error':{'code':-32603,'message':'Too many "
-	    "requests wait...'reason':'busy'...\n"
+	    "requests are waiting...'reason':'busy'...\n"
 	    "! wait 3500\n");
 	for (i = 0; i < 64; i++)
 		buf_addf(&b, "write {$J,'id':%d,'error':...\n", i);
@@ -118,8 +118,7 @@ START_TEST(test_questions)
 		add_question(&b, 2, 100 + i);
 	add_question(&b, 2, 200);
 	buf_adds(&b,
-	    "send {$J,'id':200,'error':{'code':-32603,'message':'The client "
-	    "is asked too much at once.','data':{'source':'mcpsplice',"
+	    "send {$J,'id':200,'error':{'code':-32603,'message':'Too many questions for the client at once.','data':{'source':'mcpsplice',"
 	    "'reason':'busy','ran':'no'}}}\n"
 	    "< {$J,'method':'notifications/cancelled','params':{"
 	    "'requestId':100}}\n");
@@ -246,7 +245,7 @@ START_TEST(test_uris)
 	add_listen(&b, 2, rest);
 	buf_adds(&b,
 	    "write {$J,'id':2,'error':{'code':-32603,'message':'Too many "
-	    "resources of mcp.example.com are watched at once (1024, or 1024 "
+	    "resources of mcp.example.com are being watched (1024, or 1024 "
 	    "KiB of URIs). Cancel a subscriptions/listen first.',"
 	    "'data':{'source':'mcpsplice',"
 	    "'reason':'busy','ran':'no'}}}\n"

@@ -53,10 +53,10 @@ static const struct {
 	    { "cannot be reached", "Nothing was sent" } },
 	{ { .ending = ENDING_TLS },
 	    ",\"reason\":\"tls_refused\",\"ran\":\"no\"}",
-	    { "no secure connection", "Nothing was sent", "https" } },
+	    { "No secure connection", "Nothing was sent", "https" } },
 	{ { .ending = ENDING_PROXY },
 	    ",\"reason\":\"proxy_refused\",\"ran\":\"no\"}",
-	    { "Nothing was sent", "does not try again", "--noproxy" } },
+	    { "Nothing was sent", "will not retry", "--noproxy" } },
 	{ { .ending = ENDING_CONFIG },
 	    ",\"reason\":\"upstream_unreachable\",\"ran\":\"no\"}",
 	    { "Nothing was sent" } },
@@ -65,7 +65,7 @@ static const struct {
 	    { "credentials", "Nothing was sent" } },
 	{ { .ending = ENDING_SIGN_IN },
 	    ",\"reason\":\"auth_required\",\"ran\":\"no\"}",
-	    { "wants a sign-in first: a reason.", "not sent", "try again" } },
+	    { "requires you to sign in: a reason.", "not sent", "try again" } },
 	{ { .ending = ENDING_IDLE, .sent = true, .status = 200 },
 	    ",\"reason\":\"upstream_timeout\",\"ran\":\"maybe\","
 	    "\"httpStatus\":200}",
@@ -95,11 +95,11 @@ static const struct {
 	      .body = { "x", 1 } },
 	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
 	    "\"httpStatus\":200}",
-	    { "no JSON-RPC message (200, image/png" } },
+	    { "not a JSON-RPC message (200, image/png" } },
 	{ { .status = 200, .sent = true, .body = { "x", 1 } },
 	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
 	    "\"httpStatus\":200}",
-	    { "no JSON-RPC message (200, no Content-Type)" } },
+	    { "not a JSON-RPC message (200, no Content-Type)" } },
 	{ { .status = 401, .sent = true },
 	    ",\"reason\":\"auth_required\",\"ran\":\"maybe\","
 	    "\"httpStatus\":401}",
@@ -111,7 +111,7 @@ static const struct {
 	    ",\"reason\":\"auth_failed\",\"ran\":\"maybe\","
 	    "\"httpStatus\":403}",
 	    { "refused these credentials (403): no ",
-		"Check the token and its rights. The call" } },
+		"Check the token and its permissions. The call" } },
 	{ { .status = 403,
 	      .sent = true,
 	      .credentials = true,
@@ -121,8 +121,8 @@ static const struct {
 	      .body = { "Forbidden: insufficient scopes\n", 31 } },
 	    ",\"reason\":\"auth_failed\",\"ran\":\"maybe\","
 	    "\"httpStatus\":403,\"challenge\":",
-	    { "(403): Forbidden: insufficient scopes (it wants the scope \"gist "
-	      "repo\"). Check the token and its rights. The call" } },
+	    { "(403): Forbidden: insufficient scopes (it requires the scope \"gist "
+	      "repo\"). Check the token and its permissions. The call" } },
 	{ { .status = 403,
 	      .sent = true,
 	      .credentials = true,
@@ -142,7 +142,7 @@ static const struct {
 	      .why = { "no gist repo", 12 } },
 	    ",\"reason\":\"auth_failed\",\"ran\":\"maybe\","
 	    "\"httpStatus\":403,\"challenge\":",
-	    { "(403): no gist repo (it wants the scope \"gist repo\")" } },
+	    { "(403): no gist repo (it requires the scope \"gist repo\")" } },
 	/* Nobody sent any: the text is the server's own. */
 	{ { .status = 403, .sent = true, .body = { "no\n \nway\n\n", 9 } },
 	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
@@ -186,20 +186,20 @@ static const struct {
 	      .body = { "The plain HTTP request was sent to HTTPS port", 45 } },
 	    ",\"reason\":\"bad_upstream\",\"ran\":\"no\","
 	    "\"httpStatus\":400}",
-	    { "speaks https at this port", "Write https://" } },
+	    { "speaks https on this port", "Write https://" } },
 	{ { .status = 400,
 	      .sent = true,
 	      .media = MEDIA_HTML,
 	      .body = { "<h1>No required SSL certificate was sent", 40 } },
 	    ",\"reason\":\"tls_refused\",\"ran\":\"no\","
 	    "\"httpStatus\":400}",
-	    { "wants a client certificate", "--cert FILE" } },
+	    { "requires a client certificate", "--cert FILE" } },
 	{ { .status = 400,
 	      .sent = true,
 	      .body = { "The SSL certificate error", 25 } },
 	    ",\"reason\":\"tls_refused\",\"ran\":\"no\","
 	    "\"httpStatus\":400}",
-	    { "does not accept the client certificate of --cert" } },
+	    { "rejected the client certificate given with --cert" } },
 	{ { .status = 302, .sent = true, .location = { "http://x/", 9 } },
 	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
 	    "\"httpStatus\":302}",
@@ -214,7 +214,7 @@ static const struct {
 	{ { .status = 404, .sent = true },
 	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
 	    "\"httpStatus\":404}",
-	    { "at this path (404; a reason)", "a slash at its end counts." } },
+	    { "at this path (404; a reason)", "a trailing slash matters." } },
 	{ { .status = 405, .sent = true },
 	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
 	    "\"httpStatus\":405}",
@@ -225,7 +225,7 @@ static const struct {
 	    { "no MCP server at this path (404" } },
 	{ { .status = 200, .sent = true, .media = MEDIA_HTML },
 	    ",\"reason\":\"bad_upstream\"",
-	    { "web page, not MCP (200, text/html)", "open a browser" } },
+	    { "web page, not MCP (200, text/html)", "open it in a browser" } },
 	{ { .status = 429, .sent = true, .retry_after_ms = 61001 },
 	    ",\"reason\":\"upstream_unreachable\",\"ran\":\"maybe\","
 	    "\"httpStatus\":429,\"retryAfter\":62}",
@@ -244,7 +244,7 @@ static const struct {
 	    { "web page, not MCP (410, text/html)" } },
 	{ { .status = 511, .sent = true, .media = MEDIA_HTML },
 	    ",\"reason\":\"bad_upstream\"",
-	    { "(511, text/html)", "the sign-in page of a network" } },
+	    { "(511, text/html)", "the network wants you to log in" } },
 	{ { .status = 403,
 	      .sent = true,
 	      .media = MEDIA_HTML,
@@ -252,7 +252,7 @@ static const struct {
 	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
 	    "\"httpStatus\":403}",
 	    { "web page (403): Blocked hosts: a.",
-		"ask whoever runs it. It checks the host name" } },
+		"ask whoever runs the server. It checks the host name" } },
 	{ { .status = 403,
 	      .sent = true,
 	      .credentials = true,
@@ -260,10 +260,10 @@ static const struct {
 	      .body = { "<h1>No</h1>\n \n<p>entry.", 23 } },
 	    ",\"reason\":\"auth_failed\",\"ran\":\"maybe\","
 	    "\"httpStatus\":403}",
-	    { "web page (403): No entry.", "A firewall" } },
+	    { "web page (403): No entry.", "This may be a firewall" } },
 	{ { .status = 413, .sent = true, .media = MEDIA_HTML },
 	    ",\"reason\":\"too_large\",\"ran\":\"maybe\",\"httpStatus\":413}",
-	    { "too large for", "(413)", "send less" } },
+	    { "too large for", "(413)", "Send less" } },
 	{ { .status = 422,
 	      .sent = true,
 	      .media = MEDIA_HTML,
@@ -521,12 +521,12 @@ static const struct {
 } frames[] = {
 	{ FAULT_NO_JSON, { 0 },
 	    "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":"
-	    "\"Parse error: this line is no JSON in UTF-8. Not sent.\","
+	    "\"Parse error: this line is not valid JSON in UTF-8. Not sent.\","
 	    "\"data\":" OWN ",\"ran\":\"no\"}}}" },
 	{ FAULT_HELD_FULL,
 	    { .id = { "\"x\"", 3 }, .host = "a \"b\"", .size = 7 },
 	    "{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"error\":{\"code\":-32603,"
-	    "\"message\":\"Too many requests wait for a \\\"b\\\" (7 bytes "
+	    "\"message\":\"Too many requests are waiting for a \\\"b\\\" (7 bytes "
 	    "held back). Not sent. Wait for answers, then try again.\","
 	    "\"data\":" OWN ",\"reason\":\"busy\",\"ran\":\"no\"}}}" },
 	{ FAULT_NO_SESSION,
@@ -539,7 +539,7 @@ static const struct {
 		.refusal = &refusal,
 		.reason_of = FAULT_VERSION_REFUSED },
 	    "{\"jsonrpc\":\"2.0\",\"id\":1.50,\"error\":{\"code\":-32603,"
-	    "\"message\":\"No session with " HOST " could be made: wh. The "
+	    "\"message\":\"Cannot open a session with " HOST ": wh. The "
 	    "call may have run: check before calling it again. Try "
 	    "again later.\",\"data\":" OWN
 	    ",\"reason\":\"version_changed\",\"ran\":\"maybe\","

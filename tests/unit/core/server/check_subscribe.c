@@ -33,12 +33,11 @@ START_TEST(test_too_many_uris)
 		play_feed(p, "> resources/subscribe %d {'uri':'a:/%d'}", i, i);
 	ck_assert_uint_eq(play_count(p, ""), 0);
 	subscribe(p, 1024, "a:/1024");
-	ck_assert_uint_eq(play_count(p,
-			      "tell @1025 {\"jsonrpc\":\"2.0\",\"id\":1024,"
-			      "\"error\":{\"code\":-32603,\"message\":\"Too "
-			      "many subscriptions to resources: unsubscribe "
-			      "from some first.\",\"data\":{\"source\":"
-			      "\"mcpsplice\",\"reason\":\"busy\""),
+	ck_assert_uint_eq(
+	    play_count(p,
+		"tell @1025 {\"jsonrpc\":\"2.0\",\"id\":1024,"
+		"\"error\":{\"code\":-32603,\"message\":\"Too many resource subscriptions: cancel some first.\",\"data\":{\"source\":"
+		"\"mcpsplice\",\"reason\":\"busy\""),
 	    1);
 	/* One of them is no more than it was. */
 	subscribe(p, 1025, "a:/1023");

@@ -363,7 +363,7 @@ END_TEST
 #define ONE "it has to have one of \"token\" and \"headers\""
 #define NO_VERSION "it has no \"version\": 1"
 #define NO_HEADERS "\"headers\" is no object with headers in it"
-#define NO_TOKEN "there is no token in it"
+#define NO_TOKEN "it contains no token"
 #define UNSENDABLE                                                             \
 	"a header in it has bytes that cannot be sent, or is set by "          \
 	"mcpsplice itself"
@@ -387,8 +387,7 @@ static const struct {
 	{ "{\"version\":1,\"token\":\"\"}", NO_TOKEN },
 	{ "{\"version\":1,\"token\":7}", NO_TOKEN },
 	{ "{\"version\":1,\"token\":\"CANARY b\"}",
-	    "it holds more than a token: quotes, ${...}, a blank or a byte that "
-	    "is not ASCII" },
+	    "it holds more than a token: quotes, ${...}, a space or a non-ASCII byte" },
 	{ "{\"version\":1,\"headers\":{}}", NO_HEADERS },
 	{ "{\"version\":1,\"headers\":[\"CANARY\"]}", NO_HEADERS },
 	{ "{\"version\":1,\"headers\":\"CANARY\"}", NO_HEADERS },
@@ -436,7 +435,7 @@ END_TEST
 	"\"se/cr+et\"" more "}"
 #define UNTIL_2000_S ",\"Expiration\":\"2023-11-14T22:46:40+00:00\""
 #define UNTIL_100_S ",\"Expiration\":\"2023-11-14T22:15:00Z\""
-#define NO_KEY "the access key, its id and its secret, is missing or malformed"
+#define NO_KEY "the access key (its id and its secret) is missing or malformed"
 #define NO_AWS_VERSION                                                         \
 	"it has no \"Version\": 1, or its \"Expiration\" is no time like "     \
 	"2026-01-31T12:00:00Z"
