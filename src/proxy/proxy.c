@@ -967,7 +967,7 @@ static int
 prepare(struct proxy *p, char **why)
 {
 	if (url_parse(&p->url, p->options->url) != URL_OK) {
-		*why = xasprintf("\"%s\" is no URL", p->options->url);
+		*why = xasprintf("\"%s\" is not a URL", p->options->url);
 		return 2;
 	}
 	p->host = xstrdup(url_authority(&p->url));

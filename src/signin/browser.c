@@ -471,12 +471,12 @@ fault_of(enum url_status status, const struct url *u, bool allow_http)
 	case URL_OK:
 		break;
 	case URL_USERINFO:
-		return "it has a user name in it";
+		return "it contains a user name";
 	case URL_SCHEME:
 	case URL_NO_SCHEME:
-		return "it begins with neither https:// nor http://";
+		return "it does not begin with https:// or http://";
 	case URL_BAD:
-		return "it is no URL";
+		return "it is not a URL";
 	}
 	if (strcmp(u->scheme, "https") != 0 && !allow_http &&
 	    !url_is_loopback(u))
@@ -510,8 +510,7 @@ browser_url(const char *url, bool allow_http, char **why)
 	if (fault == NULL)
 		safe = encode(u.text);
 	else
-		*why = xasprintf("the page to sign in is not opened: %s",
-		    fault);
+		*why = xasprintf("not opening the sign-in page: %s", fault);
 	url_free(&u);
 	return safe;
 }

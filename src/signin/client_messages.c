@@ -366,7 +366,7 @@ error_name(const struct record *rec, struct json_object *doc)
 		return NULL;
 	if (strlen(name) >= WORD_MAX || !printable(name, '!') ||
 	    strpbrk(name, "\"\\") != NULL || tells_secret(rec, name))
-		return "an error without a proper name";
+		return "an unnamed error";
 	return name;
 }
 
@@ -540,17 +540,17 @@ token_fault(const struct record *rec, struct json_object *doc)
 	if (access == NULL)
 		return "the answer has no access_token";
 	if (is_bound(doc) && rec->dpop_key == NULL)
-		return "the token is bound to a key (DPoP), and mcpsplice has "
-		       "shown it none";
+		return "the token is bound to a key (DPoP), but mcpsplice "
+		       "did not present one";
 	if (type != NULL && !is_bound(doc) && strcasecmp(type, "Bearer") != 0)
-		return "the token is neither a Bearer token nor bound to a key "
-		       "(DPoP)";
+		return "the token is not a Bearer token and not bound to a "
+		       "key (DPoP)";
 	if (!printable(access, '!'))
-		return "the access_token is too long, or has bytes that no "
-		       "token may have";
+		return "the access_token is too long, or contains bytes not "
+		       "allowed in a token";
 	if (refresh != NULL && !printable(refresh, '!'))
-		return "the refresh_token is too long, or has bytes that no "
-		       "token may have";
+		return "the refresh_token is too long, or contains bytes not "
+		       "allowed in a token";
 	return NULL;
 }
 
@@ -648,13 +648,13 @@ client_token(struct record *rec, int status, struct json_object *doc,
 	}
 	if (status < 200 || status > 299) {
 		*why = status == 0 ?
-		    xstrdup("there was no answer") :
-		    xasprintf("the authorization server answered %d, without "
-			      "a reason",
+		    xstrdup("no answer") :
+		    xasprintf("the authorization server answered %d without "
+			      "giving a reason",
 			status);
 		return verdict;
 	}
-	fault = doc == NULL ? "the answer is no JSON object" :
+	fault = doc == NULL ? "the answer is not a JSON object" :
 			      token_fault(rec, doc);
 	if (fault != NULL) {
 		*why = xstrdup(fault);

@@ -618,7 +618,7 @@ fail_here(struct discovery *d)
 	if (a->why != NULL)
 		buf_adds(&b, a->why);
 	else
-		buf_addf(&b, "there is no metadata (status %d)", a->status);
+		buf_addf(&b, "no metadata (status %d)", a->status);
 	buf_adds(&b, ", at ");
 	metadata_show_url(&b, url);
 	if (!a->refused && !transient && d->config->issuer == NULL)
@@ -853,7 +853,7 @@ find_server(struct discovery *d)
 	if (d->n == 0)
 		return fail(d,
 		    xstrdup("the sign-in server's URL has a query (?), which "
-			    "none may have"),
+			    "is not allowed"),
 		    false);
 	if (what == FOUND_NEVER)
 		return false;
@@ -889,12 +889,10 @@ look_above(struct discovery *d)
 	buf_adds(&b, "the server's resource metadata is for ");
 	metadata_show_url(&b, m->resource);
 	buf_adds(&b,
-	    ", and not for the server alone, but there is no such document "
-	    "at ");
+	    ", not for the server alone, but there is no such document at ");
 	metadata_show_url(&b, place);
 	buf_adds(&b,
-	    ": a token for it could be used elsewhere, so nothing is asked "
-	    "for");
+	    ": a token for it could be used elsewhere, so none is requested");
 	if (d->config->issuer == NULL)
 		buf_adds(&b, HINT);
 	d->above = buf_take(&b);
@@ -1010,9 +1008,8 @@ add_challenge(struct discovery *d, char **why)
 		return 0;
 	status = url_parse(&u, text);
 	if (status == URL_BAD || status == URL_NO_SCHEME) {
-		log_info(
-		    "resource_metadata in WWW-Authenticate is not a URL, so "
-		    "it is ignored");
+		log_info("ignoring resource_metadata in WWW-Authenticate: not a "
+			 "URL");
 		return 0;
 	}
 	if (may_be_asked(d, &u, text, why)) {

@@ -213,7 +213,7 @@ is_addressed(struct login *g, const char *token)
 	if (named)
 		return true;
 	why = xasprintf("%s: the token is not for its authorization server "
-			"(aud), and goes there only if you name it, with "
+			"(aud), and is sent there only if you name it: add "
 			"--issuer %s",
 	    g->config.assertion->option, browser_word(r->issuer));
 	login_report_why(g, CAME_UNABLE, why);
@@ -332,7 +332,7 @@ find_provider(struct login *g)
 	if (g->record.issuer == NULL) {
 		login_report_why(g, CAME_UNABLE,
 		    "its authorization server publishes no issuer, so no "
-		    "identity provider can give a token for it");
+		    "identity provider can issue a token for it");
 	} else if (login_find(g, p->fetcher, &d, &found)) {
 		exchange(g, &found.server);
 		discovered_free(&found);

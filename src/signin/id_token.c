@@ -42,14 +42,13 @@ id_token_fault(const struct record *r, struct json_object *doc)
 	claims = claims_of(r->token.id_token);
 	iss = claims == NULL ? NULL : document_text(claims, "iss");
 	if (claims == NULL)
-		why = "the identity provider's ID token is no JWT";
+		why = "the identity provider's ID token is not a JWT";
 	else if (iss == NULL || r->issuer == NULL ||
 	    strcmp(iss, r->issuer) != 0)
-		why = "the ID token is not from the identity provider that was "
-		      "asked (iss), so it is not used";
+		why = "the ID token is not from the identity provider that "
+		      "was asked (iss)";
 	else if (!claims_are_for(claims, r->client.id))
-		why = "the ID token is for another client (aud), so it is not "
-		      "used";
+		why = "the ID token is for another client (aud)";
 	json_object_put(claims);
 	return why == NULL ? NULL : xstrdup(why);
 }
@@ -122,11 +121,11 @@ fault_of(const char *jag, const struct id_jag_for *to)
 	const char *fault = NULL;
 
 	if (claims == NULL)
-		return is_signed(jag) ? "its claims cannot be read, or a name "
-					"stands in them twice" :
+		return is_signed(jag) ? "its claims cannot be read, or "
+					"contain a name twice" :
 					NULL;
 	if (!is_typed(jag))
-		fault = "it is no ID-JAG (typ)";
+		fault = "it is not an ID-JAG (typ)";
 	else if (!is_claimed(claims, "aud", to->audience, false))
 		fault = "it is for another authorization server (aud)";
 	else if (!is_claimed(claims, "resource", to->resource, true))
@@ -146,12 +145,11 @@ take(struct json_object *doc, const struct id_jag_for *to, char **jag)
 	struct span token = span_of(text);
 
 	if (!string_eq(type, CLIENT_ID_JAG))
-		return "it is of another type than was asked for "
-		       "(issued_token_type)";
+		return "it is not of the requested type (issued_token_type)";
 	if (token.n == 0 || token.n > BOUND_TEXT_BYTES ||
 	    !span_is_printable(token, '!'))
-		return "it is missing, too long, or has bytes that no token "
-		       "may have";
+		return "it is missing, too long, or contains bytes not "
+		       "allowed in a token";
 	fault = fault_of(text, to);
 	if (fault == NULL)
 		*jag = xstrdup(text);
@@ -200,15 +198,16 @@ id_jag_answer(const struct record *provider, int status,
 		*why = is_policy(error) ?
 		    xasprintf("your company does not allow %s: %s", to->host,
 			words) :
-		    xasprintf("the identity provider gives no token for %s: %s",
+		    xasprintf("the identity provider issued no token for %s: "
+			      "%s",
 			to->host, words);
 	} else if (status < 200 || status > 299 || doc == NULL) {
-		*why = xasprintf("the identity provider gives no token for %s "
-				 "(HTTP %d%s)",
-		    to->host, status, doc == NULL ? ", no JSON" : "");
+		*why = xasprintf("the identity provider issued no token for "
+				 "%s (HTTP %d%s)",
+		    to->host, status, doc == NULL ? ", not JSON" : "");
 	} else if ((fault = take(doc, to, jag)) != NULL) {
-		*why = xasprintf("what the identity provider gave for %s is "
-				 "not used: %s",
+		*why = xasprintf("rejecting what the identity provider "
+				 "issued for %s: %s",
 		    to->host, fault);
 	} else {
 		came = CAME_TOKEN;

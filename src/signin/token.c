@@ -313,10 +313,10 @@ proof_fault(const struct login *g, const struct fetch_answer *a)
 
 	if (has_error(a, "use_dpop_nonce"))
 		return xstrdup(dpop_has_nonce(g->dpop) ?
-			"the authorization server refuses each nonce (DPoP) "
-			"that it gives; its operator must mend that" :
-			"the authorization server wants a nonce (DPoP) and "
-			"gives none that can be used; its operator must mend "
+			"the authorization server rejects every nonce (DPoP) "
+			"that it gives; its operator has to fix that" :
+			"the authorization server requires a nonce (DPoP) "
+			"but gives no usable one; its operator has to fix "
 			"that");
 	if (!has_error(a, "invalid_dpop_proof") ||
 	    url_parse(&u, g->record.token_endpoint) != URL_OK)
@@ -460,9 +460,10 @@ take_answer(struct login *g, const struct fetch_answer *a, const char *scope)
 	    !dpop_is_bound(&g->record)) {
 		record_drop_token(&g->record);
 		came = CAME_REFUSED;
-		why = xasprintf("%s takes only tokens that are bound to a key "
-				"(DPoP), and its authorization server gave one "
-				"that is not; its operator must mend that",
+		why = xasprintf("%s only accepts tokens bound to a key "
+				"(DPoP), but its authorization server issued "
+				"one that is not; its operator has to fix "
+				"that",
 		    g->config.server->host);
 	} else if (came == CAME_TOKEN) {
 		g->record.client_failures = 0;
@@ -523,7 +524,8 @@ take_refreshed(struct login *g, const struct fetch_answer *a)
 	} else if (refused) {
 		/* It may be a gateway's, in a bad moment; or the server's own,
 		 * for good. */
-		why = xasprintf("it answered %d, without a reason (no JSON)",
+		why = xasprintf("it answered %d without giving a reason (not "
+				"JSON)",
 		    a->status);
 		login_report_why(g, CAME_NO_DOCUMENT, why);
 		free(why);

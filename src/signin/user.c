@@ -351,7 +351,7 @@ login_authorize(struct login *g)
 	free(url);
 	if (g->url == NULL) {
 		login_report_why(g, CAME_UNABLE,
-		    why != NULL ? why : "no URL for the sign-in could be made");
+		    why != NULL ? why : "cannot build the sign-in URL");
 		free(why);
 		return;
 	}

@@ -90,7 +90,7 @@ is_object(struct span text, const char **why)
 		start++;
 	if (text.p[start] == '{')
 		return true;
-	*why = "it is JSON, but no object";
+	*why = "it is JSON, but not an object";
 	return false;
 }
 
@@ -130,7 +130,7 @@ document_parse(struct span text, const char **why)
 		return NULL;
 	names = count_members(text, &nul);
 	if (nul) {
-		*why = "a name in it has a NUL";
+		*why = "a name in it contains a NUL";
 		return NULL;
 	}
 	o = build(text);
@@ -141,7 +141,7 @@ document_parse(struct span text, const char **why)
 	json_c_visit(o, 0, add_members, &kept);
 	if (kept == names)
 		return o;
-	*why = "a name stands in it twice";
+	*why = "it contains a name twice";
 	json_object_put(o);
 	return NULL;
 }

@@ -217,7 +217,7 @@ parse_client(struct record *r, const char **why)
 	struct json_object *o;
 	size_t source, method;
 
-	*why = "its member \"client\" is broken";
+	*why = "its member \"client\" is malformed";
 	if (part_of(r->json, "client", &o) < 0)
 		return -1;
 	if (o == NULL)
@@ -252,7 +252,7 @@ parse_token(struct record *r, const char **why)
 {
 	struct json_object *o;
 
-	*why = "its member \"token\" is broken";
+	*why = "its member \"token\" is malformed";
 	if (part_of(r->json, "token", &o) < 0)
 		return -1;
 	if (o == NULL)
@@ -277,7 +277,7 @@ parse_top(struct record *r, const char **why)
 		return RECORD_NEWER;
 	}
 	if (version != RECORD_VERSION) {
-		*why = "it does not say that it is a record of version 1";
+		*why = "it is not marked as a record of version 1";
 		return -1;
 	}
 	parse_all(r, r->json, top_members);

@@ -477,10 +477,10 @@ op_parse(struct store_op *op, struct span text, const char *where)
 	op->found = rc == 0;
 	op->newer = rc == RECORD_NEWER;
 	if (op->newer)
-		op->why = xasprintf("%s was written by a newer mcpsplice, so "
-				    "this one leaves it alone: use the newer "
-				    "one, or give this one a sign-in of its "
-				    "own with --profile",
+		op->why = xasprintf("%s was written by a newer mcpsplice, "
+				    "which this one must not change: use the "
+				    "newer one, or give this one its own "
+				    "sign-in: --profile NAME",
 		    where);
 	else if (!op->found)
 		op->why = xasprintf("%s cannot be used: %s; \"mcpsplice "
@@ -498,7 +498,7 @@ reason_of(int error)
 	case ELOOP:
 		return "it is a link";
 	case EINVAL:
-		return "it is no regular file";
+		return "it is not a regular file";
 	case EFBIG:
 		return "it is too large";
 	default:
@@ -608,10 +608,10 @@ helper_done(enum child_end end, int value, void *arg)
 	op->child = NULL;
 	if (end != CHILD_EXIT || value != 0) {
 		fate = helper_fate(end, value);
-		op->why = xasprintf("the helper of --auth-store: it %s", fate);
+		op->why = xasprintf("the --auth-store helper %s", fate);
 		free(fate);
 	} else if (op->get != NULL && text.n > 0) {
-		op_parse(op, text, "what the helper of --auth-store printed");
+		op_parse(op, text, "the output of the --auth-store helper");
 	}
 	op_tell(op);
 }

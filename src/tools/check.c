@@ -435,7 +435,7 @@ command_check(const struct options *o, char **why)
 
 	setup_log(o, LEVEL_ERROR);
 	if (url_parse(&c.url, o->url) != URL_OK) {
-		*why = xasprintf("\"%s\" is no URL", o->url);
+		*why = xasprintf("\"%s\" is not a URL", o->url);
 		return 2;
 	}
 	if ((c.loop = setup_loop(why)) == NULL) {

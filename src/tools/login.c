@@ -282,7 +282,7 @@ command_login(const struct options *o, char **why)
 	setup_log(o, LEVEL_WARN);
 	setup_warn(o);
 	if (url_parse(&url, o->url) != URL_OK) {
-		*why = xasprintf("\"%s\" is no URL", o->url);
+		*why = xasprintf("\"%s\" is not a URL", o->url);
 		return 2;
 	}
 	if ((t.account.loop = setup_loop(why)) == NULL) {

@@ -59,7 +59,7 @@ class Plain(Check, eraserver.Case):
                 ("legacy", "2025-11-25", "the server gave a session id"),
                 ("sse", "2025-11-25", "the session is the stream"),
                 ("modern", "2026-07-28",
-                 "needs no session, so a restart is harmless"),
+                 "needs no session, so a server restart is harmless"),
                 ("dual", "2025-11-25", "the server gave a session id")):
             with self.subTest(shape):
                 e = self.era(shape)
@@ -84,13 +84,13 @@ class Plain(Check, eraserver.Case):
         s = self.mcp()
         s.on_get = s.listen
         lines, _ = self.check(s.url)
-        self.assertIn("has opened it", lines["listen stream"][1])
+        self.assertIn("open", lines["listen stream"][1])
         self.assertEqual(s.deleted, s.made)
         self.assertEqual(len(s.made), 1)
 
     def test_no_listen_stream(self):
         lines, _ = self.check(self.mcp().url)
-        self.assertIn("has none", lines["listen stream"][1])
+        self.assertIn("none: ", lines["listen stream"][1])
 
     def test_configuration(self):
         s = self.mcp()
@@ -190,7 +190,7 @@ class Plain(Check, eraserver.Case):
         s = self.mcp()
         proxy = {"http_proxy": "http://127.0.0.1:9/"}
         lines, _ = self.check(s.url, env=proxy)
-        self.assertIn("http_proxy names one, but it is not used",
+        self.assertIn("http_proxy names one, but this host bypasses it",
                       lines["proxy"][1])
         lines, _ = self.check(s.url, "--proxy", "", env=proxy)
         self.assertNotIn("proxy", lines)
@@ -221,11 +221,11 @@ class Plain(Check, eraserver.Case):
     def test_options_that_may_be_wrong(self):
         s = self.mcp()
         step = self.failed("session", s.url, "--transport", "sse")
-        self.assertIn("leave it out (--transport).", step["text"])
+        self.assertIn("remove that option (--transport).", step["text"])
         self.assertNotIn("(--protocol)", step["text"])
         step = self.failed("session", s.url, env={
             "MCPSPLICE_PROTOCOL": "modern"})
-        self.assertIn("leave it out (MCPSPLICE_PROTOCOL).", step["text"])
+        self.assertIn("remove that option (MCPSPLICE_PROTOCOL).", step["text"])
         step = self.failed("session", self.http(
             lambda rx, tx: tx.text(404, "no")).url, "--transport", "auto")
         self.assertNotIn("leave it out", step["text"])
@@ -241,7 +241,7 @@ class Plain(Check, eraserver.Case):
 
     def test_no_session(self):
         lines, _ = self.check(self.mcp(stateful=False).url)
-        self.assertIn("no session id, so a restart is harmless",
+        self.assertIn("no session id, so a server restart is harmless",
                       lines["session"][1])
 
     def test_web_page(self):
@@ -273,9 +273,9 @@ class Plain(Check, eraserver.Case):
         status, text = self.terminal("check", self.mcp().url, env={
             "TERM": "xterm"})
         self.assertEqual(status, 0, text)
-        self.assertIn("waits for", text)
+        self.assertIn("waiting for", text)
         seen = [line.split("\r\x1b[K")[-1] for line in text.split("\n")]
-        self.assertFalse([line for line in seen if "waits for" in line], seen)
+        self.assertFalse([line for line in seen if "waiting for" in line], seen)
         self.assertTrue([line for line in seen if re.match(
             r"ping +\x1b\[32mok", line)], seen)
 
@@ -345,7 +345,7 @@ class Tls(Check, support.Case):
         self.assertEqual(lines["TLS"][0], "warning")
         self.assertIn('certificate of "named.example"', lines["TLS"][1])
         self.assertIn("renew", lines["TLS"][1])
-        self.assertIn("mind the warnings", text)
+        self.assertIn("see the warnings", text)
 
     def test_short_lived(self):
         """It renews itself, when a third of its life is left."""
@@ -388,7 +388,7 @@ class Tls(Check, support.Case):
             pem = f.read()
         sum256 = hashlib.sha256(ssl.PEM_cert_to_DER_cert(pem)).hexdigest()
         shown = ":".join(sum256[i:i + 2] for i in range(0, 64, 2)).upper()
-        for text in (shown, "good     from ", "  --cacert %s\n" % path):
+        for text in (shown, "valid    from ", "  --cacert %s\n" % path):
             self.assertIn(text, out.decode())
         self.assertEqual(s.requests, [])
         steps, _ = self.steps(s.url, "--cacert", path)
@@ -448,7 +448,7 @@ class SignIn(Check, authserver.Case):
         a.gives_device = False
         m = self.protected(a)
         step = self.failed("sign-in", m.url, "--auth", "device")
-        self.assertIn("offers no device code: leave --auth device out",
+        self.assertIn("offers no device code: remove --auth device",
                       step["text"])
 
     def test_signed_in(self):
@@ -458,7 +458,7 @@ class SignIn(Check, authserver.Case):
         status, out, err = self.once(["login", m.url, "--browser", b.command])
         self.assertEqual(status, 0, err)
         lines, text = self.check(m.url)
-        self.assertIn("good until", lines["sign-in"][1])
+        self.assertIn("valid until", lines["sign-in"][1])
         self.assertEqual(lines["ping"][0], "ok", text)
         a.expire()
         lines, text = self.check(m.url)

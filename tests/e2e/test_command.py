@@ -139,17 +139,17 @@ class Commands(support.Case):
         for args, words in (
                 (["add", "a=1"], 'missing arguments: "b"'),
                 (["add", "a=1", "b=x"],
-                 'b must be a number, and "x" is not one'),
+                 'b must be a number; "x" is not one'),
                 (["add"], 'missing arguments: "a" "b"'),
-                (["add", "a=1", "b=2", "how=so"], "how has to be one of"),
+                (["add", "a=1", "b=2", "how=so"], "how must be one of"),
                 (["add", "a=1", "b=2", "c=3"], 'no argument "c"; it has: a, b'),
                 (["add", "a"], "is not an argument"),
-                (["add", "a:=x", "b=1"], "this is not JSON"),
+                (["add", "a:=x", "b=1"], "not JSON"),
                 (["add", "-"], "no JSON object"),
                 (["sub"], 'no tool "sub"; it has: add, any'),
                 (["add", "--only-tool", "any"],
-                 'no tool "add", or --ignore-tool, --only-tool or '
-                 '--read-only hides it; it has: any')):
+                 'no tool "add", or an option (--ignore-tool, '
+                 '--only-tool, --read-only) hides it; it has: any')):
             with self.subTest(args):
                 status, out, err = self.once(["call", s.url] + args)
                 self.assertEqual((status, out), (1, b""))
@@ -183,7 +183,7 @@ class Commands(support.Case):
                 s.methods["tools/list"] = lambda rx, tx, p=page: tx.result(p)
                 status, out, err = self.once(["tools", s.url])
                 self.assertEqual(status, 1)
-                self.assertIn("is no list of tools", err)
+                self.assertIn("is not a list of tools", err)
                 self.assertNotIn(b"any", out)
         s.methods["tools/list"] = lambda rx, tx: tx.result(
             {"tools": [{"name": "t%s" % rx.json["id"],
@@ -191,7 +191,7 @@ class Commands(support.Case):
              "nextCursor": "c%s" % rx.json["id"]})
         status, out, err = self.once(["tools", s.url])
         self.assertEqual(status, 1)
-        self.assertIn("cut: it has more than 50 pages", err)
+        self.assertIn("incomplete: it has more than 50 pages", err)
         names = [t["name"] for t in json.loads(out)["tools"]]
         self.assertGreaterEqual(len(names), 50)
         status, out, err = self.once(["call", s.url, names[0]])
@@ -211,7 +211,7 @@ class Commands(support.Case):
                 s.methods["tools/call"] = lambda rx, tx, r=result: tx.result(r)
                 status, out, err = self.once(["call", s.url, "any"])
                 self.assertEqual((status, out), (1, b""))
-                self.assertIn("it is no object", err)
+                self.assertIn("it is not an object", err)
 
     def test_usage(self):
         for args, words in ((["tools"], "no URL given"),

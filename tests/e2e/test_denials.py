@@ -171,8 +171,7 @@ class Login(authserver.Case):
                         e = self.our_error(p.tool(), reason, "maybe")
                         self.assertEqual(e["data"]["challenge"]["error"],
                                          error)
-                        self.assertIn("the token is good, and not enough for "
-                                      "this (" + error, e["message"])
+                        self.assertIn("the token is valid but lacks a permission this needs (" + error, e["message"])
                     self.assertEqual(len(m.seen("tools/call")), 3)
                     self.settle(1)
                     self.assertEqual(a.token_requests(), tokens)

@@ -226,7 +226,7 @@ class Server(Tickets):
         self.assertEqual(error["data"]["reason"], "auth_required")
         self.assertEqual(error["data"]["ran"], "no")
         self.assertRegex(error["message"], r"^127.0.0.1:\d+ refused the "
-                         r"request \(401\): it wants a Kerberos ticket: run "
+                         r"request \(401\): it requires a Kerberos ticket: run "
                          r"kinit \(No .*[Cc]redentials")
         self.assertEqual(s.made, [])
 
@@ -273,7 +273,7 @@ class Server(Tickets):
                       kerberos.REALM, error["message"])
         s, g = self.guarded(keytab="other")
         error = self.refusal(s, self.good, "--negotiate")
-        self.assertIn("it does not accept the Kerberos ticket",
+        self.assertIn("it rejected the Kerberos ticket",
                       error["message"])
         self.assertTrue(g.verifier.tokens)
 
@@ -287,7 +287,7 @@ class Server(Tickets):
                     401, "who?", [("WWW-Authenticate", c)
                                   for c in challenge]) or True
                 error = self.refusal(s, self.good)
-                self.assertRegex(error["message"], "wants a Kerberos ticket: "
+                self.assertRegex(error["message"], "requires a Kerberos ticket: "
                                  "run kinit, and add --negotiate")
                 self.assertEqual(error["data"]["reason"], "auth_required")
                 self.assertEqual([r.target for r in s.requests], ["/mcp"])
@@ -347,10 +347,10 @@ class Server(Tickets):
         self.assertEqual(g.verifier.tokens, [])
         status, text = sign_in(s, "--negotiate", env=self.none)
         self.assertNotEqual(status, 0)
-        self.assertRegex(text, "it wants a Kerberos ticket: run kinit")
+        self.assertRegex(text, "it requires a Kerberos ticket: run kinit")
         status, text = sign_in(s, "--negotiate")
         self.assertEqual(status, 0, text)
-        self.assertRegex(text, "--negotiate has them")
+        self.assertRegex(text, "--negotiate provides them")
         self.leaks(g, text)
 
 
@@ -484,7 +484,7 @@ http_access deny all
         for s in self.both():
             message = self.refused(s, self.none, "--proxy-negotiate")
             self.assertRegex(message, r"the proxy http://127.0.0.1:\d+ \(from "
-                             r"--proxy\) wants a Kerberos ticket \(407: No .*"
+                             r"--proxy\) requires a Kerberos ticket \(407: No .*"
                              r"[Cc]redentials.*Run kinit\.")
 
     def test_wrong_service(self):

@@ -280,8 +280,8 @@ class Through(support.Case):
         host = {"https_proxy": "http://me:secret9@127.0.0.1:1"}
         for name in ("mcp.invalid", "mcp.onion"):
             self.assertIn(
-                'is not known; your host has https_proxy set and does not '
-                'pass it on; put it into "env". ',
+                'host name not found; your host has https_proxy set but does not '
+                'pass it on; add it to "env". ',
                 self.told("https://%s/mcp" % name, host))
         for told in (self.told("https://127.0.0.1:1/mcp", host),
                      self.told("http://mcp.invalid/mcp", host,
@@ -300,8 +300,8 @@ class Through(support.Case):
         s = self.mcp(tls=test_tls.context("one"))
         told = self.told("https://127.0.0.1:%d/mcp" % s.port,
                          {"SSL_CERT_FILE": test_tls.file("ca1.pem")})
-        self.assertIn("your host has SSL_CERT_FILE set and does not pass it "
-                      'on; put it into "env"', told)
+        self.assertIn("your host has SSL_CERT_FILE set but does not pass it "
+                      'on; add it to "env"', told)
 
     def test_proxy_is_not_known(self):
         """libcurl refuses .onion at once, the other name a little later."""
@@ -311,7 +311,7 @@ class Through(support.Case):
             p.send(init(1))
             e = self.our_error(p.answer(1), ran="no")
             self.assertIn("the name of the proxy http://%s:1 (from --proxy) "
-                          "is not known" % name, e["message"])
+                          "was not found" % name, e["message"])
             p.finish()
 
     def test_https_proxy(self):

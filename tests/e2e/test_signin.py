@@ -345,7 +345,7 @@ class Discovery(Base):
                             env={"S": "for-the-real-one"})
             e = self.our_error(p.ask("initialize", init()["params"]),
                                "auth_required")
-            self.assertIn("at the host of neither", e["message"])
+            self.assertIn("its host is not that of the issuer", e["message"])
             self.counted(a, 0, 0)
             p.finish()
 

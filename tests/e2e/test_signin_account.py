@@ -39,7 +39,7 @@ class Commands(Patient):
             status, out, err = self.command(*args)
             self.assertEqual(status, 0)
             text = out.decode()
-            for word in (m.url, a.issuer, "good until", "renewed",
+            for word in (m.url, a.issuer, "valid until", "renewed",
                          self.asked(a)["client_id"]):
                 self.assertIn(word, text)
             for secret in a.secrets():
@@ -191,7 +191,7 @@ class Commands(Patient):
         m = self.mcp()
         status, out, err = self.command("login", m.url)
         self.assertEqual((status, out.decode(), err), (
-            0, "%s answers without credentials.\n"
+            0, "No sign-in needed: %s answers without credentials.\n"
             % m.url.split("/")[2], ""))
 
     def test_login_at_a_wrong_path(self):
@@ -238,7 +238,7 @@ class Commands(Patient):
             self.assertIn(b.url(), out.decode())
         status, out, err = self.command("logout", m.url)
         self.assertEqual(status, 0, err)
-        self.assertIn(b"sign-in that waited for you was ended", out)
+        self.assertIn(b"sign-in that was waiting for you was cancelled", out)
         _, err = p.communicate(timeout=ENDED)
         self.assertEqual(p.returncode, 1)
         self.assertIn(b'"mcpsplice logout" ended this sign-in', err)
@@ -280,7 +280,7 @@ class Commands(Patient):
         os.close(lock)
         text = out.communicate(timeout=ENDED)[0]
         self.assertEqual(out.returncode, 0, text)
-        self.assertIn(b"sign-in that waited for you was ended", text)
+        self.assertIn(b"sign-in that was waiting for you was cancelled", text)
 
     def test_ended_before_its_tab(self):
         """The process that asks does not write over it."""
@@ -599,7 +599,7 @@ class McpRemote(Patient):
         doc = self.leave(a, m)
         status, out, err = self.command("status", m.url)
         self.assertEqual((status, err), (0, ""))
-        for words in (m.url, "good until", ".mcp-auth/mcp-remote-v1/"):
+        for words in (m.url, "valid until", ".mcp-auth/mcp-remote-v1/"):
             self.assertIn(words, out.decode())
         self.assertNotIn(doc["access_token"], out.decode())
         out = self.command("status")[1].decode()

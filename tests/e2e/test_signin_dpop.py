@@ -211,7 +211,7 @@ class Nonces(Bound, Patient):
         self.works(p, m)
         before = a.token_requests()
         m.dpop.flood = lambda n: "flood-%d" % n
-        self.fails(p, m, "refuses each nonce (DPoP) that it gives")
+        self.fails(p, m, "rejects every nonce (DPoP) that it gives")
         # the call, and three that were to be better
         self.assertEqual(len(m.dpop.bad), 4)
         self.assertEqual(a.token_requests(), before)
@@ -223,7 +223,7 @@ class Nonces(Bound, Patient):
         a, m, b = self.pair()
         a.dpop.flood = lambda n: "flood-%d" % n
         p = self.splice(m, "--browser", b.command)
-        self.assertIn("refuses each nonce (DPoP) that it gives",
+        self.assertIn("rejects every nonce (DPoP) that it gives",
                       self.first(p))
         self.assertEqual(len(a.dpop.bad), 4)
         self.counted(a, code=4)
@@ -234,7 +234,7 @@ class Nonces(Bound, Patient):
         p = self.start(m, b)
         a.dpop.flood = lambda n: "flood-%d" % n
         a.expire()
-        self.fails(p, m, "refuses each nonce (DPoP) that it gives")
+        self.fails(p, m, "rejects every nonce (DPoP) that it gives")
         self.counted(a, refresh=4)
         a.dpop.flood = a.dpop.nonce = None
         self.works_soon(p, m)
@@ -246,7 +246,7 @@ class Nonces(Bound, Patient):
             a, m, b = self.pair()
             p = self.start(m, b)
             m.dpop.flood = lambda n, nonce=nonce: nonce
-            self.fails(p, m, "gives none that can be used")
+            self.fails(p, m, "gives no usable one")
             self.assertEqual(len(m.dpop.bad), 1)
             self.assertEqual([c for c in m.dpop.good if "nonce" in c], [])
             p.finish()
@@ -268,7 +268,7 @@ class Refused(Bound, Patient):
             a, m, b = self.trio(**knobs)
             p = self.splice(m, "--browser", b.command)
             said = self.first(p)
-            self.assertIn("takes only tokens that are bound to a key (DPoP)",
+            self.assertIn("only accepts tokens bound to a key (DPoP)",
                           said)
             for r in m.requests:
                 self.assertIsNone(r.get("Authorization"))
@@ -280,7 +280,7 @@ class Refused(Bound, Patient):
             p = self.start(m, b)
             m.dpop.ahead = ahead
             self.fails(p, m, "this machine's clock is " + words +
-                       " 127.0.0.1:%d's: set it" % m.port)
+                       " 127.0.0.1:%d's; set it" % m.port)
             self.assertEqual(len(m.dpop.bad), 1)
             m.dpop.ahead = 0
             self.works(p, m)
@@ -293,7 +293,7 @@ class Refused(Bound, Patient):
         a.dpop.ahead = -420
         p = self.splice(m, "--browser", b.command)
         self.assertIn("this machine's clock is 7 minutes ahead of "
-                      "127.0.0.1's: set it", self.first(p))
+                      "127.0.0.1's; set it", self.first(p))
         self.counted(a)
 
     def test_a_little_late(self):

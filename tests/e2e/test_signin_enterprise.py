@@ -400,7 +400,7 @@ class Attacks(Case):
             m = self.site()
             self.idp.jag_claims = claims
             self.idp.jag_typ = typ or "oauth-id-jag+jwt"
-            self.refused(m, "is not used", word, args=(
+            self.refused(m, "rejecting what", word, args=(
                 "--idp-token-file", self.file(self.idp.id_token("corp"))))
             self.assertEqual(m.auth.token_requests(), 0)
 
@@ -497,7 +497,7 @@ class Attacks(Case):
             return edit
         m = self.site()
         self.idp.always("token", twice)
-        self.refused(m, "is not used", "twice", args=(
+        self.refused(m, "rejecting what", "twice", args=(
             "--idp-token-file", self.file(self.idp.id_token("corp"))))
         self.assertEqual(m.auth.token_requests(), 0)
 

@@ -16,7 +16,7 @@ import ports
 import support
 from support import INITIALIZED, LIVE, alone, init, note, request
 
-WANTS = re.compile(r"you have to sign in to \S+: open (\S+) in a browser")
+WANTS = re.compile(r"sign in to \S+: open (\S+) in a browser")
 LONG = 3 * LIVE
 FOLDER = "~/.local/state/mcpsplice/auth"
 

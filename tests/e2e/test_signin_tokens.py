@@ -243,7 +243,7 @@ class Renewal(Base):
 
         m.methods["tools/call"] = another
         e = self.our_error(p.tool(), "auth_required")
-        self.assertIn("one token after the other", e["message"])
+        self.assertIn("it rejected every token", e["message"])
         return sent
 
     def test_tokens_of_one_call(self):

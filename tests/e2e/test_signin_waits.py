@@ -50,7 +50,7 @@ class Waits(Patient):
         p.kill()
         p = self.splice(m, "--browser", b.command)
         ident = p.start("initialize", init()["params"])
-        self.until(lambda: "you have to sign in" in p.err() and b.opened(), p)
+        self.until(lambda: "sign in to " in p.err() and b.opened(), p)
         self.assertIn(b.url(), p.err())
         user.go(b.url())
         self.assertIn("result", p.answer(ident))

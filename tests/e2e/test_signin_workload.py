@@ -198,7 +198,7 @@ class Failures(Case):
         m = self.protected(a)
         old = self.token(a, -60)
         for text, words in (
-                ("", "holds no text"), (" \n", "no token in it"),
+                ("", "is empty"), (" \n", "it contains no token"),
                 ("garbage", "is no JWT"), ("a.b.c", "is no JWT"),
                 ("e30.W10.x", "is no JWT"), (old, "the JWT expired at"),
                 (old + " " + old, "is no JWT"),
@@ -259,7 +259,7 @@ class Failures(Case):
                 ("exit 3\n", "ended with status 3"),
                 ("echo %s; exit 1\n" % t, "ended with status 1"),
                 ("kill -9 $$\n", "ended by signal 9"),
-                ("", "no token in it"),
+                ("", "it contains no token"),
                 ("echo '{\"value\":\"%s\"}'\n" % t, "is no JWT"),
                 ("head -c 100000 /dev/zero\n", "wrote more than 64 KiB")):
             said = self.refused(m, "--assertion-command", self.program(text))

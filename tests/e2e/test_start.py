@@ -113,8 +113,7 @@ class SignIn(Patient):
             one.send(INITIALIZED)
             one.server_message(CHANGED % "tools")
         with open(log) as f:
-            self.assertEqual(f.read(), "--app-name=mcpsplice|A sign-in is "
-                             "wanted|Sign in to 127.0.0.1 to use it.|")
+            self.assertEqual(f.read(), "--app-name=mcpsplice|Sign-in required|Sign in to 127.0.0.1 to use it.|")
 
     def test_a_later_start_has_a_browser(self):
         """The first was without a display; its login goes on."""

@@ -184,13 +184,13 @@ class Tls(support.Case):
 
     @support.plain
     def test_self_signed(self):
-        self.says("has signed its certificate itself", "--cacert FILE",
+        self.says("its certificate is self-signed", "--cacert FILE",
                   "--cacert", file("ca1.pem"), name="itself")
 
     @support.plain
     def test_wrong_name(self):
         self.says("its certificate is for elsewhere.example, not for "
-                  "127.0.0.1", "Use a name in the URL",
+                  "127.0.0.1", "Use the name from the certificate",
                   "--cacert", file("ca1.pem"), name="elsewhere")
 
     @support.plain
@@ -200,7 +200,7 @@ class Tls(support.Case):
 
     @support.plain
     def test_not_yet_valid(self):
-        self.says("its certificate is not valid yet", "Set the clock",
+        self.says("its certificate is not valid yet", "If this machine's clock is wrong, set it",
                   "--cacert", file("ca1.pem"), name="future")
 
     @support.plain
@@ -394,7 +394,7 @@ class Tls(support.Case):
         # this one waits for the rest of a line
         self.assertIn("it did not finish the TLS handshake within 1 s",
                       e["message"])
-        self.assertIn("Check that it speaks https", e["message"])
+        self.assertIn("Check that the server speaks https", e["message"])
         p.finish()
         self.assertEqual(s.requests, [])
 

@@ -243,9 +243,9 @@ class Hosts(Base):
                  "      - mcp-remote\n      - https://b.example/mcp\n")
         before = self.tree()
         out = self.wrap("--write")
-        self.assertIn("goose/config.yaml: line 4 ", out)
+        self.assertIn("goose/config.yaml: change line 4 ", out)
         self.assertIn('args: ["https://a.example/mcp"]', out)
-        self.assertIn(".continue/config.yaml: line 5 ", out)
+        self.assertIn(".continue/config.yaml: change line 5 ", out)
         self.assertIn('args: ["https://b.example/mcp"]', out)
         self.assertEqual(self.tree(), before)
 
@@ -271,13 +271,13 @@ class Command(Base):
         self.assertIn('-"e": {"command": "npx"', "\n".join(lines))
         self.assertIn('+"e": {"command": "/', "\n".join(lines))
         self.assertEqual(lines[-1],
-                         "Nothing was changed. Add --write to do it.")
+                         "Nothing has been changed yet. To change it, add --write.")
 
     def test_twice(self):
         path = self.put(".cursor/mcp.json", self.TEXT)
         self.wrap("--write")
         once = self.get(path)
-        self.assertIn("nothing to change", self.wrap("--write"))
+        self.assertIn("Nothing to change", self.wrap("--write"))
         self.assertEqual(self.get(path), once)
         self.assertFalse(os.path.exists(path + ".mcpsplice-backup.2"))
 
@@ -401,7 +401,7 @@ class Command(Base):
         self.assertIn("too large", self.wrap(large, status=1))
         fifo = self.path("fifo.json")
         os.mkfifo(fifo)
-        self.assertIn("no regular file", self.wrap(fifo, status=1))
+        self.assertIn("not a regular file", self.wrap(fifo, status=1))
 
     def test_nothing_found(self):
         self.assertIn("No configuration", self.wrap())
@@ -490,7 +490,7 @@ class Command(Base):
         path = self.put("c.json", text)
         out = self.wrap("--write", path)
         self.assertIn('%s: skipped "e": ' % path, out)
-        self.assertIn("nothing to change", out)
+        self.assertIn("Nothing to change", out)
         self.assertEqual(self.get(path), text)
         self.put(".cursor/mcp.json", text)
         self.assertIn(": 0 to change, 1 skipped", self.wrap("--list"))

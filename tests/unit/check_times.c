@@ -687,7 +687,7 @@ START_TEST(login_process)
 	}
 	new_token(NULL);
 	ck_assert(!refuse());
-	ck_assert_str_eq(said, "it wants a new token too often");
+	ck_assert_str_eq(said, "it rejects new tokens too soon");
 	next_login_after(BOUND_STEP_MS);
 	new_token(NULL);
 	next_login_after(BOUND_STEP_MS);

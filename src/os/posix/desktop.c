@@ -16,7 +16,7 @@ const char *const os_notifier[] = { "/usr/bin/osascript", "-e", "on run words",
 const char os_browser[] = "xdg-open";
 const bool os_desktop_is_sure = false;
 const char *const os_notifier[] = { "notify-send", "--app-name=mcpsplice",
-	"A sign-in is wanted", NULL };
+	"Sign-in required", NULL };
 #endif
 
 /* Windows' browser, for Linux on Windows. */

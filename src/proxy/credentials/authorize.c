@@ -1043,7 +1043,8 @@ oauth_free(struct oauth *o)
 }
 
 static const char
-    no_ticket[] = "it wants a Kerberos ticket: run kinit, and add --negotiate";
+    no_ticket[] = "it requires a Kerberos ticket: run kinit, and add "
+		  "--negotiate";
 
 struct authorize {
 	struct loop *loop;
@@ -1315,14 +1316,15 @@ wrong_given(const struct authorize_config *config, const struct given *given)
 	if (config->aws && config->command == NULL)
 		return "the key of AWS_ACCESS_KEY_ID is wrong or has expired";
 	if (config->command != NULL)
-		return "the credentials of --auth-command are wrong or have "
-		       "expired";
+		return "the credentials from --auth-command are wrong or "
+		       "have expired";
 	if (config->given->bearer_env != NULL)
-		return "the token of --bearer-env is wrong or has expired";
+		return "the token from --bearer-env is wrong or has expired";
 	if (config->given->bearer_file != NULL)
-		return "the token of --bearer-file is wrong or has expired";
+		return "the token from --bearer-file is wrong or has expired";
 	if (given_has_authorization(given))
-		return "the Authorization header of -H is wrong or has expired";
+		return "the Authorization header given with -H is wrong or "
+		       "has expired";
 	return NULL;
 }
 
@@ -1352,15 +1354,15 @@ authorize_new(struct loop *l, const struct authorize_config *config,
 	}
 	if (config->oauth != NULL && config->wanted &&
 	    given_has_authorization(a->given)) {
-		*why = xstrdup("an Authorization header and OAuth do not go "
-			       "together: leave out one of them");
+		*why = xstrdup("an Authorization header and OAuth cannot be "
+			       "combined: remove one of them");
 		authorize_free(a);
 		return NULL;
 	}
 	if ((config->negotiate || config->aws) &&
 	    given_has_authorization(a->given)) {
-		*why = xasprintf("an Authorization header and %s do not go "
-				 "together: leave out one of them",
+		*why = xasprintf("an Authorization header and %s cannot be "
+				 "combined: remove one of them",
 		    config->aws ? "--aws-sigv4" : "--negotiate");
 		authorize_free(a);
 		return NULL;

@@ -368,8 +368,7 @@ static const struct {
 	{ "Bearer acr_values=\"a\"", false, "{\"acr_values\":\"a\"}", NULL },
 	{ "Bearer error=\"access_denied\", error_uri=\"https://h/x\"", true,
 	    "{\"error\":\"access_denied\",\"error_uri\":\"https://h/x\"}",
-	    "the token is good, and not enough for this (access_denied). Ask "
-	    "whoever grants the rights" },
+	    "the token is valid but lacks a permission this needs (access_denied). Ask whoever grants permissions" },
 	{ "Bearer error=\"insufficient_user_authentication\", "
 	  "error_description=\"too \\\"weak\\\"\", acr_values=\"gold silver\", "
 	  "max_age=5",
@@ -377,9 +376,7 @@ static const struct {
 	    "{\"error\":\"insufficient_user_authentication\","
 	    "\"error_description\":\"too \\\"weak\\\"\","
 	    "\"acr_values\":\"gold silver\",\"max_age\":\"5\"}",
-	    "the token is good, and not enough for this "
-	    "(insufficient_user_authentication: too \"weak\"). It wants another "
-	    "sign-in, with acr_values=gold silver max_age=5: run \"mcpsplice "
+	    "the token is valid but lacks a permission this needs (insufficient_user_authentication: too \"weak\"). It requires another sign-in, with acr_values=gold silver max_age=5: run \"mcpsplice "
 	    "login URL\" with --authorize-param for each" },
 	{ "DPoP error=\"insufficient_authorization_details\", "
 	  "authorization_details=\"[{\\\"type\\\":\\\"t\\\"}]\", claims=e30",
@@ -387,9 +384,7 @@ static const struct {
 	    "{\"error\":\"insufficient_authorization_details\","
 	    "\"authorization_details\":\"[{\\\"type\\\":\\\"t\\\"}]\","
 	    "\"claims\":\"e30\"}",
-	    "the token is good, and not enough for this "
-	    "(insufficient_authorization_details). It wants another sign-in, "
-	    "with authorization_details=[{\"type\":\"t\"}]: run \"mcpsplice login "
+	    "the token is valid but lacks a permission this needs (insufficient_authorization_details). It requires another sign-in, with authorization_details=[{\"type\":\"t\"}]: run \"mcpsplice login "
 	    "URL\" with --authorize-param for each" },
 };
 

@@ -101,9 +101,9 @@ struct bad_case {
 	const char *why;
 };
 
-#define NO_URL "it is no URL"
-#define SCHEME "it begins with neither https:// nor http://"
-#define NAME "it has a user name in it"
+#define NO_URL "it is not a URL"
+#define SCHEME "it does not begin with https:// or http://"
+#define NAME "it contains a user name"
 #define PLAIN "it is not encrypted; --allow-http would allow it"
 
 static const struct bad_case bad[] = {
@@ -160,8 +160,7 @@ START_TEST(urls_are_refused)
 	    c->url);
 	ck_assert_ptr_nonnull(why);
 	if (c->why != NULL) {
-		want = xasprintf("the page to sign in is not opened: %s",
-		    c->why);
+		want = xasprintf("not opening the sign-in page: %s", c->why);
 		ck_assert_str_eq(why, want);
 		free(want);
 	}

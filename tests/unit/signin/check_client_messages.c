@@ -674,10 +674,10 @@ START_TEST(accounts)
 END_TEST
 
 #define BAD(which)                                                             \
-	"the " which " is too long, or has bytes that no token may have"
+	"the " which " is too long, or contains bytes not allowed in a token"
 
 #define ANSWERED(status)                                                       \
-	"the authorization server answered " status ", without a reason"
+	"the authorization server answered " status " without giving a reason"
 
 #define RESOURCE_ADVICE                                                        \
 	"; --resource names another resource, and --no-resource none"
@@ -688,7 +688,7 @@ static const struct {
 	enum login_outcome want;
 	const char *why;
 } refusals[] = {
-	{ 200, NULL, CAME_REFUSED, "the answer is no JSON object" },
+	{ 200, NULL, CAME_REFUSED, "the answer is not a JSON object" },
 	{ 200, "{}", CAME_REFUSED, "the answer has no access_token" },
 	{ 200, "{\"access_token\":\"\"}", CAME_REFUSED,
 	    "the answer has no access_token" },
@@ -705,11 +705,9 @@ static const struct {
 	{ 200, "{\"access_token\":\"a\",\"refresh_token\":\"b c\"}",
 	    CAME_REFUSED, BAD("refresh_token") },
 	{ 200, "{\"access_token\":\"a\",\"token_type\":\"mac\"}", CAME_REFUSED,
-	    "the token is neither a Bearer token nor bound to a key "
-	    "(DPoP)" },
+	    "the token is not a Bearer token and not bound to a key (DPoP)" },
 	{ 200, "{\"access_token\":\"a\",\"token_type\":\"dpop\"}", CAME_REFUSED,
-	    "the token is bound to a key (DPoP), and mcpsplice has shown it "
-	    "none" },
+	    "the token is bound to a key (DPoP), but mcpsplice did not present one" },
 	/* errors that come with a success */
 	{ 200, "{\"error\":\"invalid_grant\"}", CAME_DEAD_GRANT,
 	    "invalid_grant" },
@@ -754,7 +752,7 @@ static const struct {
 	{ 503, "{\"access_token\":\"a\"}", CAME_TRANSIENT, ANSWERED("503") },
 	{ 429, NULL, CAME_TRANSIENT, ANSWERED("429") },
 	{ 408, NULL, CAME_TRANSIENT, ANSWERED("408") },
-	{ 0, NULL, CAME_TRANSIENT, "there was no answer" },
+	{ 0, NULL, CAME_TRANSIENT, "no answer" },
 	{ 302, NULL, CAME_REFUSED, ANSWERED("302") },
 	{ 400, NULL, CAME_REFUSED, ANSWERED("400") },
 	{ 400, "{\"access_token\":\"a\"}", CAME_REFUSED, ANSWERED("400") },
@@ -762,13 +760,10 @@ static const struct {
 	    ANSWERED("400") },
 	/* what a server may make us show */
 	{ 400, "{\"error\":\"call 555 now\"}", CAME_REFUSED,
-	    "an error without a proper name" },
-	{ 400, "{\"error\":\"is_CANARY2\"}", CAME_REFUSED,
-	    "an error without a proper name" },
-	{ 400, "{\"error\":\"" S40 "\"}", CAME_REFUSED,
-	    "an error without a proper name" },
-	{ 400, "{\"error\":\"\\u001b[2J\"}", CAME_REFUSED,
-	    "an error without a proper name" },
+	    "an unnamed error" },
+	{ 400, "{\"error\":\"is_CANARY2\"}", CAME_REFUSED, "an unnamed error" },
+	{ 400, "{\"error\":\"" S40 "\"}", CAME_REFUSED, "an unnamed error" },
+	{ 400, "{\"error\":\"\\u001b[2J\"}", CAME_REFUSED, "an unnamed error" },
 	{ 400,
 	    "{\"error\":\"e\",\"error_description\":\"a \\\"b\\\"\\n"
 	    "\\u202ec\"}",

@@ -134,7 +134,7 @@ static const struct answer_case {
 	{ "200 OK\r\nContent-Type: text/plain-" CANARY, CANARY, 200, false,
 	    "it is not JSON (200)", false, -1 },
 	{ "200 OK", "", 200, false, "it is empty (200)", false, -1 },
-	{ "200 OK", "[1]", 200, false, "no object (200)", false, -1 },
+	{ "200 OK", "[1]", 200, false, "not an object (200)", false, -1 },
 	{ "200 OK", "{\"" CANARY "\":1,\"" CANARY "\":1}", 200, false, "twice",
 	    false, -1 },
 	{ "400 Bad", "{\"error\":\"invalid_grant\"}", 400, true, NULL, false,
@@ -350,7 +350,7 @@ START_TEST(cut)
 	s->variant = _i;
 	play_open(&p, &defaults, ADDRESS_LOOPBACK, false);
 	fetch_url(&p, url_on(s, "/"), &r);
-	expect(&r, 0, false, "127.0.0.1 broke off its answer");
+	expect(&r, 0, false, "127.0.0.1 cut off its answer");
 	ck_assert(r.transient && r.soon);
 	ck_assert(!r.refused);
 	play_close(&p);
@@ -368,7 +368,7 @@ START_TEST(unreachable)
 	expect(&r, 0, false, "127.0.0.1 cannot be reached: ");
 	ck_assert(r.transient && r.soon);
 	fetch_url(&p, "http://" CANARY " x/", &r);
-	expect(&r, 0, false, "is no URL");
+	expect(&r, 0, false, "is not a URL");
 	ck_assert(!r.transient);
 	ck_assert(!r.refused);
 	play_close(&p);
@@ -444,8 +444,7 @@ START_TEST(redirects)
 	q.url = url_on(s, "/1");
 	fetch(&p, &q, &r);
 	snprintf(words, sizeof words,
-	    "must not be redirected; if a token was asked for and the new "
-	    "place is right, add --token-endpoint http://127.0.0.1:%d/0",
+	    "must not be redirected; if it asked for a token and the new address is right, add --token-endpoint http://127.0.0.1:%d/0",
 	    s->port);
 	expect(&r, code, false, words);
 	ck_assert_int_eq(atomic_load(&s->requests), 9);

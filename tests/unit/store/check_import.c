@@ -350,9 +350,9 @@ static const struct {
 	{ "[]", "not imported" },
 	{ "{}", "no access token" },
 	{ "{\"access_token\":5}", "no access token" },
-	{ "{\"access_token\":\"\"}", "no token" },
-	{ "{\"access_token\":\"CANARY\\r\\nX: y\"}", "no token" },
-	{ "{\"access_token\":\"CANARY x\"}", "no token" },
+	{ "{\"access_token\":\"\"}", "not allowed" },
+	{ "{\"access_token\":\"CANARY\\r\\nX: y\"}", "not allowed" },
+	{ "{\"access_token\":\"CANARY x\"}", "not allowed" },
 	{ "{\"access_token\":\"CANARY\",\"token_type\":\"DPoP\"}", "Bearer" },
 	{ "{\"access_token\":\"a\",\"access_token\":\"CANARY\"}", "imported" },
 };

@@ -261,7 +261,7 @@ START_TEST(newer_record)
 				     "\"method\":7}}"),
 			     &why),
 	    -1);
-	ck_assert_ptr_nonnull(strstr(why, "broken"));
+	ck_assert_ptr_nonnull(strstr(why, "malformed"));
 }
 END_TEST
 

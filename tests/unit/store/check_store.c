@@ -365,10 +365,10 @@ END_TEST
 START_TEST(no_pipes_no_folders)
 {
 	ck_assert_int_eq(mkfifo(path_of("", ".json"), 0600), 0);
-	ck_assert(refuses("no regular file"));
+	ck_assert(refuses("not a regular file"));
 	ck_assert_int_eq(unlink(path_of("", ".json")), 0);
 	ck_assert_int_eq(mkdir(path_of("", ".json"), 0700), 0);
-	ck_assert(refuses("no regular file"));
+	ck_assert(refuses("not a regular file"));
 	ck_assert(!put_token("t"));
 	ck_assert_ptr_nonnull(strstr(got.why, "cannot be written"));
 	ck_assert(!erase());
@@ -401,7 +401,7 @@ START_TEST(corrupt)
 	ck_assert_ptr_null(strstr(got.why, "removes it"));
 	put_text("{\"version\":1,\"url\":\"" URL "\",\"token\":"
 		 "{\"access_token\":\"CANARY CANARY\"}}");
-	ck_assert(refuses("\"token\" is broken"));
+	ck_assert(refuses("\"token\" is malformed"));
 	ck_assert(!store_found_newer(store));
 	ck_assert_ptr_null(strstr(got.why, "CANARY"));
 	long_text = xcalloc(1, BOUND_PART_BYTES + 2);

@@ -361,8 +361,9 @@ static const struct {
 	{ "{'url':'https://a/x','env':['A=1']}", "[its env" },
 	{ "{'url':'https://a/x','environment':7}", "[its env" },
 	/* it would be an option of mcpsplice, and its file would be read */
-	{ "{'url':'--config=/dev/null'}", "[its URL is not understood" },
-	{ "{'url':'-K/dev/null','headers':{'A':'b'}}", "[its URL is not" },
+	{ "{'url':'--config=/dev/null'}", "[its URL is malformed" },
+	{ "{'url':'-K/dev/null','headers':{'A':'b'}}",
+	    "[its URL is malformed" },
 	{ "{'command':'docker','env':['A=1'],'environment':[[{}]]}", "=" },
 	{ "{'command':'npx','args':['mcp-remote','https://a/x'],'env':null}",
 	    "{'command':'/m','args':['https://a/x'],'env':null}" },

@@ -145,7 +145,7 @@ START_TEST(given_and_refused)
 		const char *const headers[2], *why;
 	} cases[] = {
 		{ { "Authorization: Basic x", NULL },
-		    "the Authorization header of -H is wrong or has expired" },
+		    "the Authorization header given with -H is wrong or has expired" },
 		{ { "A: b", NULL }, "(NULL)" },
 	};
 
@@ -162,7 +162,7 @@ END_TEST
 START_TEST(ticket_is_wanted)
 {
 	static const char missing[] =
-	    "it wants a Kerberos ticket: run kinit, and add --negotiate";
+	    "it requires a Kerberos ticket: run kinit, and add --negotiate";
 	static const struct {
 		const char *const headers[2], *challenge, *why;
 	} cases[] = {
@@ -172,7 +172,7 @@ START_TEST(ticket_is_wanted)
 		{ { NULL }, "Negotiate, Bearer", "(NULL)" },
 		{ { NULL }, "Basic realm=\"Negotiate\"", "(NULL)" },
 		{ { "Authorization: Basic x", NULL }, "Negotiate",
-		    "the Authorization header of -H is wrong or has expired" },
+		    "the Authorization header given with -H is wrong or has expired" },
 	};
 
 	challenge = cases[_i].challenge;
@@ -271,7 +271,7 @@ START_TEST(helper_runs_again)
 	refuse(1, stamp, 1);
 	ck_assert_uint_eq(final, 2);
 	ck_assert_str_eq(why,
-	    "the credentials of --auth-command are wrong or have expired");
+	    "the credentials from --auth-command are wrong or have expired");
 }
 END_TEST
 
@@ -434,8 +434,7 @@ START_TEST(one_token_after_the_other)
 	ck_assert_uint_eq(ready, _i == 0 ? 2 : 1);
 	ck_assert_uint_eq(final, _i == 0 ? 0 : 1);
 	if (_i == 1)
-		ck_assert_ptr_nonnull(strstr(why,
-		    "it refused one token after the other"));
+		ck_assert_ptr_nonnull(strstr(why, "it rejected every token"));
 }
 END_TEST
 

@@ -360,16 +360,16 @@ START_TEST(a_large_answer)
 }
 END_TEST
 
-#define ONE "it has to have one of \"token\" and \"headers\""
+#define ONE "it must have either \"token\" or \"headers\""
 #define NO_VERSION "it has no \"version\": 1"
-#define NO_HEADERS "\"headers\" is no object with headers in it"
+#define NO_HEADERS "\"headers\" is not an object of headers"
 #define NO_TOKEN "it contains no token"
 #define UNSENDABLE                                                             \
-	"a header in it has bytes that cannot be sent, or is set by "          \
-	"mcpsplice itself"
+	"a header contains bytes that cannot be sent, or is one that "         \
+	"mcpsplice sets itself"
 #define NO_TIME                                                                \
-	"\"expires_at\" is neither a whole number of seconds since 1970 nor "  \
-	"a time like 2026-01-31T12:00:00Z"
+	"\"expires_at\" is not a whole number of seconds since 1970 or a "     \
+	"time such as 2026-01-31T12:00:00Z"
 
 static const struct {
 	const char *json, *why; /* NULL: whatever store/document says */
@@ -392,11 +392,11 @@ static const struct {
 	{ "{\"version\":1,\"headers\":[\"CANARY\"]}", NO_HEADERS },
 	{ "{\"version\":1,\"headers\":\"CANARY\"}", NO_HEADERS },
 	{ "{\"version\":1,\"headers\":{\"CANARY\":7}}",
-	    "the value of a header is no text" },
+	    "the value of a header is not a string" },
 	{ "{\"version\":1,\"headers\":{\"CANARY:x\":\"b\"}}",
-	    "a header's name has a colon in it, or is there twice" },
+	    "a header's name contains a colon, or occurs twice" },
 	{ "{\"version\":1,\"headers\":{\"Canary\":\"b\",\"CANARY\":\"c\"}}",
-	    "a header's name has a colon in it, or is there twice" },
+	    "a header's name contains a colon, or occurs twice" },
 	{ "{\"version\":1,\"headers\":{\"A CANARY\":\"b\"}}", UNSENDABLE },
 	{ "{\"version\":1,\"headers\":{\"A\":\"CANARY\\r\\nB: c\"}}",
 	    UNSENDABLE },
@@ -437,8 +437,8 @@ END_TEST
 #define UNTIL_100_S ",\"Expiration\":\"2023-11-14T22:15:00Z\""
 #define NO_KEY "the access key (its id and its secret) is missing or malformed"
 #define NO_AWS_VERSION                                                         \
-	"it has no \"Version\": 1, or its \"Expiration\" is no time like "     \
-	"2026-01-31T12:00:00Z"
+	"it has no \"Version\": 1, or its \"Expiration\" is not a time such "  \
+	"as 2026-01-31T12:00:00Z"
 
 static const struct {
 	const char *json, *want; /* what is at hand, or what is wrong */
