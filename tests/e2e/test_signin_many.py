@@ -377,7 +377,7 @@ class Cold(Case):
         self.assertIn("access_token", json.dumps(self.record()))
         p, = self.starts(1)
         self.works(p)
-        self.assertNotIn("you have to sign in", p.err())
+        self.assertNotIn("sign in to ", p.err())
         self.counted(opened=1)
 
     def test_who_opens_the_tab(self):

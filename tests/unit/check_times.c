@@ -173,7 +173,7 @@ START_TEST(helper)
 	ck_assert_ptr_nonnull(s);
 	store_name(name, URL, NULL);
 	store_get(s, name, on_record, NULL);
-	ends_at(loop_now(l), BOUND_LONG_MS, "it did not answer within");
+	ends_at(loop_now(l), BOUND_LONG_MS, "did not answer within");
 	store_free(s);
 }
 END_TEST
