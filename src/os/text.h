@@ -1,5 +1,5 @@
 /*
- * Functions on text that string.h has on most systems.
+ * Functions on text that the C library has on most systems.
  */
 #ifndef MCPSPLICE_OS_TEXT_H
 #define MCPSPLICE_OS_TEXT_H

@@ -7,6 +7,7 @@
 #include "os/place.h"
 #include "os/windows/common.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,16 +71,16 @@ os_place_below(const char *path)
 		{ ".cache/mcpsplice", "mcpsplice/cache" },
 	};
 	static char *found;
-	size_t i, n;
+	size_t i, n, room;
 
 	for (i = 0; i < sizeof names / sizeof *names; i++) {
 		n = strlen(names[i].linux);
 		if (strncmp(path, names[i].linux, n) != 0)
 			continue;
 		free(found);
-		found = os_sure(malloc(strlen(path) + 16));
-		strcpy(found, names[i].windows);
-		strcat(found, path + n);
+		room = strlen(names[i].windows) + strlen(path + n) + 1;
+		found = os_sure(malloc(room));
+		snprintf(found, room, "%s%s", names[i].windows, path + n);
 		return found;
 	}
 	return path;

@@ -1,5 +1,5 @@
 /*
- * What string.h lacks here.
+ * What the C library lacks here.
  */
 #include "config.h"
 
