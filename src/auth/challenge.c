@@ -346,16 +346,16 @@ add_shown(struct buf *out, const char *before, const char *text)
 void
 denial_say(const struct challenge *c, struct buf *why)
 {
-	buf_adds(why, "the token is good, and not enough for this (");
+	buf_adds(why, "the token is valid but lacks a permission this needs (");
 	add_shown(why, "", challenge_error(c, false));
 	add_shown(why, ": ", c->error_description);
 	buf_addc(why, ')');
 	if (c->acr_values == NULL && c->max_age == NULL &&
 	    c->authorization_details == NULL) {
-		buf_adds(why, ". Ask whoever grants the rights");
+		buf_adds(why, ". Ask whoever grants permissions");
 		return;
 	}
-	buf_adds(why, ". It wants another sign-in, with");
+	buf_adds(why, ". It requires another sign-in, with");
 	add_shown(why, " acr_values=", c->acr_values);
 	add_shown(why, " max_age=", c->max_age);
 	add_shown(why, " authorization_details=", c->authorization_details);

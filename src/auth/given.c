@@ -96,8 +96,8 @@ sum_up(struct given *a, const struct source *s, const struct headers *other,
 	if (n > 1) {
 		headers_free(&sum);
 		return fail_why(why,
-		    "there are two credentials; give one of --bearer-file, "
-		    "--bearer-env and one Authorization header");
+		    "more than one credential; give only one of "
+		    "--bearer-file, --bearer-env and an Authorization header");
 	}
 	headers_free(&a->all);
 	a->all = sum;
@@ -114,7 +114,7 @@ reread(struct given *a, struct source *s)
 	if (read_source(a, s, &fresh, false, &why) < 0 ||
 	    sum_up(a, s, &fresh, &why) < 0) {
 		if (!s->complained)
-			log_warn("%s: %s; the previous content stays in use",
+			log_warn("%s: %s; keeping the previous content",
 			    s->path, why);
 		s->complained = true;
 		free(why);
@@ -122,7 +122,7 @@ reread(struct given *a, struct source *s)
 		return;
 	}
 	if (!headers_same(&fresh, &s->headers)) {
-		log_info("%s has changed and was read again", s->path);
+		log_info("%s has changed; read again", s->path);
 		a->version++;
 	}
 	s->complained = false;
@@ -141,8 +141,8 @@ look(struct given *a, struct source *s, bool force)
 		return;
 	if (os_file_look_at(OS_HERE, s->path, true, &now) < 0) {
 		if (!s->complained)
-			log_warn("%s cannot be read: %s; the previous content "
-				 "stays in use",
+			log_warn("%s cannot be read: %s; keeping the "
+				 "previous content",
 			    s->path, strerror(errno));
 		s->complained = true;
 		return;

@@ -574,7 +574,7 @@ dpop_clock(int64_t ahead_s, const char *host)
 	while (off > units[i].most_s)
 		i++;
 	n = (off + units[i].s / 2) / units[i].s;
-	return xasprintf("this machine's clock is %lld %s%s %s %s's: set it",
+	return xasprintf("this machine's clock is %lld %s%s %s %s's; set it",
 	    (long long)n, units[i].name, n == 1 ? "" : "s",
 	    ahead_s < 0 ? "behind" : "ahead of", host);
 }

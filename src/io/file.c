@@ -134,7 +134,7 @@ file_dir(const char *base, const char *below, bool make, char **why)
 	size_t other;
 
 	if (!os_path_absolute(base)) {
-		*why = xstrdup("HOME is not set: set it to a folder of your "
+		*why = xstrdup("HOME is not set; set it to a folder of your "
 			       "own");
 		errno = EINVAL;
 		return -1;
@@ -155,7 +155,7 @@ file_dir(const char *base, const char *below, bool make, char **why)
 	if (fd < 0) {
 		saved = errno;
 		reason = saved == EPERM ?
-		    "it belongs to another user, or others can write in it" :
+		    "it belongs to another user, or others can write to it" :
 		    strerror(saved);
 		*why = xasprintf("%.*s cannot be used: %s%s",
 		    (int)(other > 0 ? other : strlen(path)), path, reason,
@@ -500,7 +500,7 @@ file_warn_if_open(const char *path, const struct os_file *f)
 	if (f->owner == OS_FOREIGN)
 		log_warn("%s belongs to another user", path);
 	else if (f->open)
-		log_warn("%s holds a credential and is open to other users; "
+		log_warn("%s holds a credential and other users can read it; "
 			 "\"chmod 600\" it",
 		    path);
 }

@@ -48,7 +48,7 @@ read_content(const char *target, size_t max, struct os_file *is,
 	if (os_file_look(fd, is) < 0)
 		rc = failed(why);
 	else if (is->kind != OS_REGULAR)
-		rc = refused("it is no regular file", why);
+		rc = refused("it is not a regular file", why);
 	else if (file_get(fd, max, out) < 0)
 		rc = failed(why);
 	else
@@ -82,11 +82,11 @@ check_kind(const struct os_file *is, char **why)
 	if (is->kind == OS_LINK)
 		return refused("it is a symbolic link", why);
 	if (is->kind != OS_REGULAR)
-		return refused("it is no regular file", why);
+		return refused("it is not a regular file", why);
 	if (is->owner != OS_OWN)
 		return refused("it belongs to another user", why);
 	if (is->links > 1)
-		return refused("it has another name (a hard link), which "
+		return refused("it has a second name (a hard link), which "
 			       "would keep the old content",
 		    why);
 	return 0;
@@ -114,8 +114,7 @@ check_unchanged(const struct user_file *f, char **why)
 	rc = read_content(f->target, f->text.n, &is, &now, why);
 	if (rc < 0 || !span_eq(buf_span(&now), buf_span(&f->text))) {
 		free(*why);
-		rc = refused("another program has changed it meanwhile; try "
-			     "again",
+		rc = refused("another program has just changed it; try again",
 		    why);
 	}
 	buf_wipe(&now);
@@ -165,7 +164,7 @@ user_file_write(const struct user_file *f, struct span text, char **why)
 	if (check_owner(f, why) < 0)
 		return -1;
 	if (os_random(&r, sizeof r) < 0)
-		return refused("the system gives no random bytes", why);
+		return refused("the system has no random bytes", why);
 	temp = xasprintf("%s.new-%016" PRIx64, f->target, r);
 	rc = replace(f, temp, text, why);
 	free(temp);
@@ -270,7 +269,7 @@ user_file_keep(const struct user_file *f, char **why)
 	free(name);
 	if (n < BOUND_WRAP_BACKUPS)
 		return add_backup(f, n, why);
-	*why = xstrdup("it has too many backups; remove them");
+	*why = xstrdup("it has too many backups; remove some");
 	return NULL;
 }
 

@@ -447,17 +447,16 @@ option_trust(const char *path, int fd, unsigned folders)
 	look_at_link(&f, path);
 	look_above(&f, path, folders);
 	if (f.foreign != NULL)
-		why = xasprintf("the configuration file %s is refused: %s "
-				"belongs to another user, who could have "
-				"programs run by it. Make it yours or root's "
+		why = xasprintf("refusing the configuration file %s: %s "
+				"belongs to another user, who could use it "
+				"to run programs. Make it yours or root's "
 				"with chown, or use a copy%s",
 		    path, strcmp(f.foreign, path) == 0 ? "it" : f.foreign,
-		    os_user_is_root() ? "; sudo takes root's own HOME with -H" :
-					"");
+		    os_user_is_root() ? "; sudo -H uses root's own HOME" : "");
 	else if (f.opened.n > 0)
-		why = xasprintf("the configuration file %s is refused: others "
-				"can write it or its folder, and have programs "
-				"run by it; \"chmod go-w%s\"",
+		why = xasprintf("refusing the configuration file %s: others "
+				"can write to it or its folder, and could "
+				"use it to run programs; \"chmod go-w%s\"",
 		    path, buf_str(&f.opened));
 	free(f.foreign);
 	buf_free(&f.opened);
@@ -546,7 +545,7 @@ read_section(struct reader *r, struct span line)
 {
 	line = without_comment(line);
 	if (line.n < 3 || line.p[line.n - 1] != ']')
-		return fail(r, "a section is written as [https://HOST/*]");
+		return fail(r, "write a section as [https://HOST/*]");
 	free(r->section);
 	r->section = xstrndup(line.p + 1, line.n - 2);
 	return 0;
@@ -570,15 +569,14 @@ find_option(struct reader *r, struct span name, bool letter, bool *off)
 	}
 	if ((row->flags & OPTION_ARGV_ONLY) != 0 ||
 	    row->kind == OPTION_CONFIG) {
-		*r->why = xasprintf("%s:%u: \"%s\" cannot stand in a file",
+		*r->why = xasprintf("%s:%u: \"%s\" cannot be set in a file",
 		    r->path, r->line, row->name);
 		return NULL;
 	}
 	if (row->offset == offsetof(struct options, url) &&
 	    row->kind == OPTION_STRING && r->section != NULL &&
 	    strcmp(r->section, "*") != 0) {
-		fail(r,
-		    "the URL chooses the section, so a section cannot set it");
+		fail(r, "a section cannot set the URL that selects it");
 		return NULL;
 	}
 	return row;
@@ -627,7 +625,7 @@ read_option(struct reader *r, struct span line)
 	}
 	name = name_of(line);
 	if (name.n == 0)
-		return fail(r, "the line has no name of an option");
+		return fail(r, "the line names no option");
 	row = find_option(r, name, dashes == 1 && name.n == 1, &off);
 	if (row == NULL)
 		return -1;
@@ -639,7 +637,7 @@ read_option(struct reader *r, struct span line)
 	if (line.n > 0 && line.p[0] == '"') {
 		value = quoted((struct span){ line.p + 1, line.n - 1 });
 		if (value == NULL)
-			return fail(r, "the quotes do not close at the end");
+			return fail(r, "unclosed quotes");
 	} else {
 		if ((row->flags & OPTION_SENTENCE) == 0)
 			line = without_comment(line);
@@ -659,7 +657,7 @@ read_line(struct reader *r, struct span line)
 	if (line.n == 0 || line.p[0] == '#')
 		return 0;
 	if (memchr(line.p, '\0', line.n) != NULL)
-		return fail(r, "the line has a NUL byte");
+		return fail(r, "the line contains a NUL byte");
 	return line.p[0] == '[' ? read_section(r, line) : read_option(r, line);
 }
 

@@ -127,8 +127,8 @@ option_parse_word(const char *words, unsigned i)
 static char *
 option_parse_regex(const char *s)
 {
-	static const char blank[] =
-	    "matches even a blank text, so it would match every answer";
+	static const char
+	    blank[] = "matches even blank text, so it would match every answer";
 	char words[256];
 	regex_t re;
 	bool hit;
@@ -175,7 +175,7 @@ wrong_profile(const char *value)
 
 	if (n <= PROFILE_MAX_BYTES && strspn(value, LETTERS "._-") == n)
 		return NULL;
-	return xasprintf(": \"%.80s\" is not a name of at most %d letters, "
+	return xasprintf(": \"%.80s\" is not a name; use up to %d letters, "
 			 "digits, dots, \"_\" and \"-\"",
 	    value, PROFILE_MAX_BYTES);
 }
@@ -185,7 +185,7 @@ wrong_callback_host(const char *value)
 {
 	if (option_parse_choice("127.0.0.1|localhost|0.0.0.0", value) >= 0)
 		return NULL;
-	return xasprintf(": \"%.80s\" is none of 127.0.0.1, localhost and "
+	return xasprintf(": \"%.80s\" is not 127.0.0.1, localhost or "
 			 "0.0.0.0: the browser has to come back to this "
 			 "machine",
 	    value);
@@ -201,7 +201,7 @@ wrong_callback_path(const char *value)
 	    strspn(value, LETTERS "._~-/") == n &&
 	    strstr(value, "/.") == NULL && strstr(value, "//") == NULL)
 		return NULL;
-	return xasprintf(": \"%.80s\" is not a plain path, like /callback",
+	return xasprintf(": \"%.80s\" is not a plain path such as /callback",
 	    value);
 }
 
@@ -225,8 +225,7 @@ wrong_url(const char *value)
 	struct url url;
 
 	if (url_parse(&url, value) != URL_OK)
-		return xstrdup(": this is not a URL like "
-			       "https://auth.example.com/");
+		return xstrdup(": not a URL such as https://auth.example.com/");
 	url_free(&url);
 	return NULL;
 }
@@ -247,7 +246,7 @@ wrong_document(const char *value)
 		url_free(&url);
 	}
 	return ok ? NULL :
-		    xstrdup(": this is not an https URL with a path, like "
+		    xstrdup(": not an https URL with a path, such as "
 			    "https://example.com/client.json");
 }
 
@@ -257,7 +256,7 @@ wrong_resource(const char *value)
 	if (span_is_printable(span_of(value), '!') &&
 	    strchr(value, '#') == NULL)
 		return NULL;
-	return xstrdup(": this is not a URI without blanks and \"#\"");
+	return xstrdup(": not a URI, or it contains a space or \"#\"");
 }
 
 /* RFC 6749 3.3 */
@@ -267,7 +266,7 @@ wrong_scope(const char *value)
 	if (span_is_printable(span_of(value), ' ') &&
 	    strpbrk(value, "\"\\") == NULL)
 		return NULL;
-	return xstrdup(": these are not scopes with blanks between them");
+	return xstrdup(": not a list of scopes separated by spaces");
 }
 
 /* RFC 6749 appendix A.1 */
@@ -276,7 +275,7 @@ wrong_client_id(const char *value)
 {
 	if (span_is_printable(span_of(value), ' '))
 		return NULL;
-	return xstrdup(": it has bytes that are not printable ASCII");
+	return xstrdup(": it contains bytes other than printable ASCII");
 }
 
 /* A parameter that we set ourselves could not be told from it. */
@@ -298,14 +297,14 @@ wrong_param(const char *value)
 		    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 		    "0123456789-._~") <
 	    equals)
-		return xstrdup(": the name may have letters, digits, and "
-			       "-._~ in it");
+		return xstrdup(": the name may contain only letters, digits, "
+			       "and -._~");
 	for (i = 0; i < sizeof ours / sizeof ours[0]; i++)
 		if (span_is_nocase((struct span){ value,
 				       (size_t)(equals - value) },
 			ours[i]))
-			return xasprintf(": %s is set by mcpsplice itself; "
-					 "leave it out",
+			return xasprintf(": mcpsplice sets %s itself; remove "
+					 "it",
 			    ours[i]);
 	return NULL;
 }
@@ -452,8 +451,8 @@ apply_number(void *field, const struct option_setting *s, const char *value,
 	if (row->kind == OPTION_SECONDS) {
 		if (!option_parse_seconds(value, &n))
 			return fail_why(why,
-			    "%s: \"%s\" is not a number of seconds, like 10 or "
-			    "2.5",
+			    "%s: \"%s\" is not a number of seconds such as "
+			    "10 or 2.5",
 			    s->label, value);
 		if (n > row->max || (n > 0 && n < row->min))
 			return out_of_range(s, 1000, why);
@@ -462,7 +461,7 @@ apply_number(void *field, const struct option_setting *s, const char *value,
 	}
 	if (!option_parse_number(value, row->kind == OPTION_SIZE, &n)) {
 		kind = row->kind == OPTION_UINT ? "number" :
-						  "size, like 64K or 10M";
+						  "size such as 64K or 10M";
 		return fail_why(why, "%s: \"%s\" is not a %s", s->label, value,
 		    kind);
 	}
@@ -490,12 +489,12 @@ apply_choice(struct options *o, void *field, const struct option_setting *s,
 	/* mcp-remote ignores what it does not know, and people have that */
 	if (i < 0 && transport && s->behind) {
 		strings_add(&o->warnings,
-		    xasprintf("%s: \"%.60s\" is none of %s; auto is used",
+		    xasprintf("%s: \"%.60s\" is not one of %s; using auto",
 			s->label, value, s->row->arg));
 		i = TRANSPORT_AUTO;
 	}
 	if (i < 0)
-		return fail_why(why, "%s: \"%s\" is none of %s%s", s->label,
+		return fail_why(why, "%s: \"%s\" is not one of %s%s", s->label,
 		    value, s->row->arg,
 		    strcmp(value, "stdio") == 0 ?
 			"; mcpsplice itself is the stdio side" :
@@ -513,8 +512,8 @@ apply_switch(bool *field, const struct option_setting *s, char **why)
 	bool on = true;
 
 	if (s->value != NULL && !option_parse_bool(s->value, &on))
-		return fail_why(why, "%s: \"%s\" is neither yes nor no",
-		    s->label, s->value);
+		return fail_why(why, "%s: \"%s\" is not yes or no", s->label,
+		    s->value);
 	*field = on != s->off;
 	return 0;
 }
@@ -529,9 +528,8 @@ apply_fail(enum fail *field, const struct option_setting *s, char **why)
 		return 0;
 	}
 	if (s->value != NULL && !option_parse_bool(s->value, &on))
-		return fail_why(why,
-		    "%s: \"%s\" is neither \"any\" nor yes or no", s->label,
-		    s->value);
+		return fail_why(why, "%s: \"%s\" is not yes, no or \"any\"",
+		    s->label, s->value);
 	*field = on != s->off ? FAIL_OWN : FAIL_NEVER;
 	return 0;
 }
@@ -659,8 +657,8 @@ apply_item(struct strings *list, struct option_origin *origin,
 	if (s->row->kind == OPTION_HEADER && item[0] != '@' &&
 	    strchr(item, ':') == NULL) {
 		/* never quoted, because it may be half of a secret */
-		*why = xasprintf("%s: there is no colon in it; write "
-				 "\"Name: value\" or @FILE",
+		*why = xasprintf("%s: no colon; write \"Name: value\" or "
+				 "@FILE",
 		    s->label);
 		free(item);
 		return -1;
@@ -679,7 +677,7 @@ apply_noted(struct options *o, const struct option_setting *s)
 	const char *what = s->row->help;
 
 	if (what == NULL)
-		what = "has no effect yet: ignored";
+		what = "has no effect yet; ignored";
 	strings_add(&o->notes, xasprintf("%s %s", s->label, what));
 }
 

@@ -48,7 +48,7 @@ read_file(const char *option, const char *path, bool check, char **why)
 		while (text.n > 0 && strchr("\r\n", text.p[text.n - 1]))
 			text.n--;
 		if (text.n == 0 || memchr(text.p, '\0', text.n) != NULL)
-			*why = xasprintf("%s %s holds no text", option, path);
+			*why = xasprintf("%s %s is empty", option, path);
 		else
 			secret = xstrndup(text.p, text.n);
 	}
@@ -270,7 +270,7 @@ network_extra_why(const struct options *o)
 	char *why = o->cacert_extra == NULL ?
 	    NULL :
 	    unfit("NODE_EXTRA_CA_CERTS", o->cacert_extra);
-	char *text = why == NULL ? NULL : xasprintf("%s: it is not used", why);
+	char *text = why == NULL ? NULL : xasprintf("%s: not used", why);
 
 	free(why);
 	return text;

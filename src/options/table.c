@@ -614,12 +614,12 @@ static const char *const words[][2] = {
 	    "did you mean --call-timeout or --init-timeout?" },
 	{ "|loglevel|level|d|", "use -v or -vv" },
 	{ "|stdio|", "mcpsplice itself is the stdio side: mcpsplice URL" },
-	{ "|y|yes|", "it belongs to npx; leave it out" },
+	{ "|y|yes|", "it belongs to npx; remove it" },
 	{ "|allowtools|allowedtools|includetools|filter|", "only-tool" },
 	{ "|excludetools|blockedtools|disabledtools|", "ignore-tool" },
 	{ "|ca|cabundle|cafile|", "cacert" },
 	{ "|insecure|k|noverify|noverifyssl|nosslverify|skiptlsverify|",
-	    "certificates are always checked; --cacert trusts your own" },
+	    "certificates are always checked; --cacert FILE trusts your own" },
 	{ "|all|helpall|", "write \"mcpsplice help all\"" },
 	{ "|dryrun|diff|n|", "wrap changes nothing without --write" },
 	{ "|undo|revert|rollback|", "restore" },
@@ -710,7 +710,7 @@ const char *
 mistype_value(const char *text)
 {
 	if (is_placeholder(text))
-		return "has a placeholder that was not replaced by your host";
+		return "contains a placeholder that your host did not replace";
 	if (*text == '\0' ||
 	    (strchr("\"'`<\xc2", *text) == NULL &&
 		strncmp(text, "\xe2\x80", 2) != 0))

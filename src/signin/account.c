@@ -233,7 +233,7 @@ find_provider(struct account *a, char **why)
 	if (o->idp == NULL)
 		return 0;
 	if (url_parse(&p->url, o->idp) != URL_OK)
-		return fail_why(why, "--idp: \"%s\" is no URL", o->idp);
+		return fail_why(why, "--idp: \"%s\" is not a URL", o->idp);
 	if (read_secrets(p, o, why) != 0 || find_id_token(p, a, why) != 0)
 		return -1;
 	p->http = network_auth(&a->network, a->loop, o, allow_provider, p, why);
@@ -430,7 +430,7 @@ account_init(struct account *a, struct loop *l, const struct options *o,
 	a->login.desktop.unset = (const char *const *)a->unset;
 	find_desktop(a);
 	if (url_parse(&a->url, o->url) != URL_OK)
-		return fail_why(why, "\"%s\" is no URL", o->url);
+		return fail_why(why, "\"%s\" is not a URL", o->url);
 	if (read_client(a, why) != 0 || find_assertion(a, why) != 0 ||
 	    find_browser(a, why) != 0)
 		return -1;

@@ -57,13 +57,14 @@ struct page {
 };
 
 static const struct page page_done = { "200 OK",
-	"You are signed in. You can close this window." };
+	"You are signed in. You can close this window and go back to your "
+	"app." };
 static const struct page page_failed = { "200 OK",
 	"Sign-in failed. You can close this window; the program that opened "
 	"it says why." };
 static const struct page page_bad = { "400 Bad Request",
-	"This does not belong to the sign-in that mcpsplice waits for. If you "
-	"opened its page twice, go on in the newer one." };
+	"This does not belong to the sign-in that mcpsplice is waiting for. "
+	"If you opened its page twice, continue in the newer one." };
 static const struct page page_missing = { "404 Not Found",
 	"There is nothing here." };
 

@@ -94,22 +94,22 @@ refusal(const char *text, const struct metadata_policy *policy)
 
 	status = parse(&u, text);
 	if (status == URL_USERINFO)
-		return "a user name or password in it is refused";
+		return "a user name or password is not allowed in it";
 	if (status == URL_SCHEME)
 		return "only https is allowed";
 	if (status != URL_OK)
-		return "that is no URL";
+		return "that is not a URL";
 	why = NULL;
 	if (strchr(text, '#') != NULL)
-		why = "a fragment (#) in it is refused";
+		why = "a fragment (#) is not allowed in it";
 	else if (strcmp(u.scheme, "https") != 0 && !url_is_loopback(&u) &&
 	    !policy->allow_http)
-		why = "without https it could be read and changed on its way "
-		      "(--allow-http allows it)";
+		why = "without https, others could read and change what is "
+		      "sent (--allow-http allows it)";
 	else if (policy->at != NULL && !metadata_is_at(text, policy->at) &&
 	    !metadata_is_at(text, policy->or_at))
-		why = "that is at the host of neither the issuer that you name "
-		      "nor, if you give no secret, the one that is listed";
+		why = "its host is not that of the issuer that you name, "
+		      "nor, if you give no secret, that of the listed one";
 	url_free(&u);
 	return why;
 }
@@ -218,9 +218,9 @@ foreign(const char *resource, const struct url *server, char **place)
 		return NULL;
 	text = shown(resource);
 	ours = shown(server->text);
-	why = xasprintf("the server's resource metadata is for \"%s\", not for "
-			"\"%s\": a token for it could be used elsewhere, so "
-			"nothing is asked for; check the URL",
+	why = xasprintf("the server's resource metadata is for \"%s\", not "
+			"for \"%s\": a token for it could be used elsewhere, "
+			"so none is requested; check the URL",
 	    text, ours);
 	free(text);
 	free(ours);
@@ -262,7 +262,7 @@ metadata_resource(struct resource_metadata *out, struct json_object *doc,
 	if (resource == NULL)
 		return fail_why(why,
 		    "the resource metadata of %s names no resource; its "
-		    "operator must mend that",
+		    "operator has to fix that",
 		    server->host);
 	*why = foreign(resource, server, &out->place);
 	if (*why != NULL)
@@ -413,8 +413,8 @@ check_issuer(const char *told, const char *issuer, char **why)
 		return 0;
 	asked = shown(issuer);
 	if (told == NULL) {
-		*why = xasprintf("the metadata of \"%s\" names no issuer, so "
-				 "it is not used; its operator must mend that",
+		*why = xasprintf("the metadata of \"%s\" names no issuer; "
+				 "its operator has to fix that",
 		    asked);
 	} else {
 		other = shown(told);
@@ -440,12 +440,12 @@ check_needs(const struct server_metadata *m, struct json_object *doc,
 		*why = xasprintf("\"%s\" has no token endpoint", issuer);
 	else if (interactive && m->authorization_endpoint == NULL)
 		*why = xasprintf("\"%s\" has no authorization endpoint, so "
-				 "nobody can sign in by a browser there",
+				 "it offers no sign-in in a browser",
 		    issuer);
 	else if (interactive && document_has(doc, PKCE) &&
 	    !document_listed(document_list(doc, PKCE), "S256"))
 		*why = xasprintf("\"%s\" does not support PKCE with S256; "
-				 "without it the sign-in could be stolen",
+				 "without it, the sign-in could be stolen",
 		    issuer);
 	free(issuer);
 	return *why == NULL ? 0 : -1;

@@ -185,7 +185,7 @@ complain_of_end(struct fetch *t, const struct http_answer *a)
 		break;
 	default:
 		/* What libcurl says here may be about the answer. */
-		complain(t, " broke off its answer");
+		complain(t, " cut off its answer");
 		break;
 	}
 	buf_free(&words);
@@ -261,9 +261,9 @@ follow(struct fetch *t)
 	}
 	if (t->body != NULL)
 		complain(t,
-		    " redirects (%d) what must not be redirected; if a token "
-		    "was asked for and the new place is right, add "
-		    "--token-endpoint %s",
+		    " redirects (%d) a request that must not be redirected; "
+		    "if it asked for a token and the new address is right, "
+		    "add --token-endpoint %s",
 		    t->answer.status, browser_word(target.text));
 	else if (t->redirects == BOUND_TRIES)
 		complain(t, " redirects too often (%d)", t->answer.status);
@@ -399,7 +399,7 @@ fetch_new(struct fetcher *f, const struct fetch_request *r)
 		t->body_n = r->body.n;
 	}
 	if (url_parse(&t->url, r->url) != URL_OK)
-		t->answer.why = xstrdup("the address to sign in at is no URL");
+		t->answer.why = xstrdup("the sign-in address is not a URL");
 	return t;
 }
 

@@ -48,8 +48,8 @@ fault_of(const char *option, const char *token, int64_t now)
 
 	claims = strlen(token) <= BOUND_TEXT_BYTES ? claims_of(token) : NULL;
 	if (claims == NULL)
-		return xasprintf("%s: what was read is no JWT, which has three "
-				 "parts with dots between, and no claim twice",
+		return xasprintf("%s: not a JWT, which has three parts "
+				 "separated by dots, and no claim twice",
 		    option);
 	exp = document_number(claims, "exp");
 	json_object_put(claims);
@@ -78,7 +78,7 @@ tell(const struct token_source *from, struct span text, int64_t now,
 		text.n--;
 	}
 	if (text.n == 0) {
-		why = xasprintf("%s: there is no token in it", from->option);
+		why = xasprintf("%s: it contains no token", from->option);
 		cb(NULL, why, false, arg);
 		free(why);
 		return;

@@ -105,7 +105,7 @@ wait_out(struct login *g)
 		ms = g->in.again_ms;
 	if (ms > BOUND_RETRY_MS || g->in.now + ms > g->trouble_until)
 		return false;
-	login_say(g, LEVEL_INFO, "%s: it is asked again", g->told);
+	login_say(g, LEVEL_INFO, "%s: asking again", g->told);
 	g->pause_ms = ms * 2 > LONGEST_PAUSE_MS ? LONGEST_PAUSE_MS : ms * 2;
 	return wait_ms(g, ms) == CAME_TIME;
 }
@@ -304,11 +304,11 @@ adopt(struct login *g)
 	if ((moved && c->issuer == NULL && is_given(g)) ||
 	    (c->gives_secret && !is_meant(g, is))) {
 		explain(g,
-		    xasprintf("its authorization server is %s%s%s: a secret "
-			      "or client that you give goes there only if you "
-			      "name it, with --issuer %s",
+		    xasprintf("its authorization server is %s%s%s: your "
+			      "secret or client is sent there only if you "
+			      "name it: add --issuer %s",
 			is != NULL ? is : "(none)",
-			moved && was != NULL ? " now, and was " : "",
+			moved && was != NULL ? " now; it was " : "",
 			moved && was != NULL ? was : "", browser_word(is)));
 		return end_why(g, LOGIN_FAILED);
 	}
@@ -502,8 +502,8 @@ take_turn(struct login *g)
 	if (g->config.force || left <= 0 || left > BOUND_MINUTE_MS / 1000)
 		return true;
 	explain(g,
-	    xasprintf("the last sign-in came to nothing; the next is possible "
-		      "in %lld s, or now with: mcpsplice login URL",
+	    xasprintf("the last sign-in failed; try again in %lld s, or now "
+		      "with: mcpsplice login URL",
 		(long long)left));
 	return end_why(g, LOGIN_FAILED);
 }
@@ -580,9 +580,9 @@ register_client(struct login *g)
 		return end(g, LOGIN_UNASKED, NULL);
 	if (guessed && came == CAME_NO_DOCUMENT)
 		return end(g, LOGIN_FAILED,
-		    "it wants credentials, and shows no way to sign in. Pass a "
-		    "token with --bearer-env NAME or --bearer-file FILE, or a "
-		    "header with -H");
+		    "it requires credentials but offers no sign-in. Pass a "
+		    "token with --bearer-env NAME or --bearer-file FILE, or "
+		    "a header with -H");
 	explain(g,
 	    xasprintf("the authorization server did not register a client: "
 		      "%s. %s",
@@ -613,9 +613,10 @@ find_client(struct login *g)
 		return end(g, LOGIN_FAILED,
 		    "its authorization server takes a document for a client. " HOST_DOCUMENT);
 	explain(g,
-	    xasprintf("its authorization server registers no clients by itself, "
-		      "says its %sdocument at %s. Register one there and pass "
-		      "--client-id (and --client-secret-file)",
+	    xasprintf("its authorization server does not register clients "
+		      "automatically (according to its %sdocument at %s). "
+		      "Register one there and pass --client-id (and "
+		      "--client-secret-file)",
 		g->found.listed ? "" : "own ", g->found.place));
 	return end_why(g, LOGIN_FAILED);
 }
@@ -701,8 +702,8 @@ explain_foreign(struct login *g)
 	const char *iss = g->config.issuer == NULL ? g->arrived.iss : NULL;
 
 	explain(g,
-	    xasprintf("what came back is not from the authorization server "
-		      "that was asked (iss): nothing of it was used%s%s",
+	    xasprintf("the answer is not from the authorization server that "
+		      "was asked (iss); rejected%s%s",
 		iss == NULL ? "" : "; if one operator runs both, add --issuer ",
 		iss == NULL ? "" : browser_word(iss)));
 }
@@ -763,7 +764,7 @@ poll_device(struct login *g, int64_t until, int64_t ms)
 		}
 		if (g->in.wall >= until)
 			return end_noted(g, LOGIN_FAILED,
-			    "nobody entered the code while it was good");
+			    "nobody entered the code before it expired");
 	}
 }
 
@@ -774,8 +775,8 @@ ask_by_device(struct login *g)
 
 	if (!gives_device_codes(g))
 		return end(g, LOGIN_FAILED,
-		    "its authorization server offers no device codes: leave "
-		    "out --auth device");
+		    "its authorization server offers no device codes: remove "
+		    "--auth device");
 	if (await_ready(g, login_device) != CAME_CODE_SHOWN)
 		return fail_user(g);
 	life = g->in.life_s;
@@ -810,8 +811,7 @@ ask(struct login *g)
 		if (g->found.server.pkce_untold && !warned)
 			login_say(g, LEVEL_WARN,
 			    "the authorization server of %s" PKCE_UNTOLD
-			    ": it is used all the same (--assume-pkce silences "
-			    "this)",
+			    ": using it anyway (--assume-pkce silences this)",
 			    g->config.server->host);
 		warned = true;
 		if (!ask_by_browser(g, &again))
@@ -886,7 +886,7 @@ refresh(struct login *g)
 	if (g->in.came != CAME_LOST)
 		return g->in.came;
 	login_say(g, LEVEL_INFO,
-	    "the answer to the refresh was lost: it is asked for once more");
+	    "the answer to the refresh was lost: asking once more");
 	return wait_ms(g, 200) == CAME_TIME ? await(g, login_refresh) :
 					      g->in.came;
 }

@@ -539,7 +539,7 @@ login_listen(struct login *g, bool again)
 	why = xasprintf("port %u of %s cannot be used: %s%s", port, host,
 	    os_error_text(errno),
 	    g->config.callback_port != 0 ?
-		". Choose another with --callback-port" :
+		". Choose another: --callback-port PORT" :
 		"");
 	login_report_why(g, came, why);
 	free(why);
@@ -599,7 +599,7 @@ take_registered(struct login *g, const struct fetch_answer *a)
 	record_drop_client(&g->record);
 	if (a->json == NULL)
 		login_report_why(g, CAME_NO_DOCUMENT,
-		    a->why != NULL ? a->why : "no JSON");
+		    a->why != NULL ? a->why : "not JSON");
 	else if (client_registered(&g->record, a->json, &g->found.server,
 		     g->redirect_uri, &why) == 0)
 		login_report(g, CAME_REGISTERED);

@@ -236,11 +236,11 @@ static const char *
 unfit(const struct os_file *f)
 {
 	if (f->kind != OS_REGULAR)
-		return "it is no regular file";
+		return "it is not a regular file";
 	if (f->owner != OS_OWN || f->links > 1)
 		return "it belongs to another user, or has a second name";
 	if (f->others_write)
-		return "others can write it";
+		return "others can write to it";
 	return NULL;
 }
 
@@ -316,16 +316,16 @@ take_token(struct record *r, const struct source *s)
 	int rc;
 
 	if (text == NULL)
-		return "there is no access token in it";
+		return "it contains no access token";
 	if (type != NULL && strcasecmp(type, "Bearer") != 0)
-		return "its token is of another type than Bearer";
+		return "its token is not a Bearer token";
 	headers_init(&none);
 	rc = headers_add_bearer(&none, span_of(text), &why);
 	headers_free(&none);
 	if (rc < 0) {
 		free(why);
-		return "its access token is empty, or has bytes that no token "
-		       "may have";
+		return "its access token is empty, or contains bytes not "
+		       "allowed in a token";
 	}
 	r->token.access = xstrdup(text);
 	r->issuer = copy_of(s->json, "issuer");

@@ -107,8 +107,7 @@ add_word(const char *word, struct span schema, struct buf *out, char **why)
 		    word);
 	value = span_of(equals + 1);
 	if (json && json_check(value, DEPTH, NULL, NULL, NULL) != JSON_OK)
-		return fail_why(why,
-		    "%.*s: this is not JSON; for a text write %.*s=...",
+		return fail_why(why, "%.*s: not JSON; for text, write %.*s=...",
 		    (int)name.n, name.p, (int)name.n, name.p);
 	if (out->p[out->n - 1] != '{')
 		buf_addc(out, ',');
@@ -163,8 +162,7 @@ arguments_read(char *const *words, size_t n, struct span text,
 		if (json_kind(text) == '{' &&
 		    json_check(text, DEPTH, NULL, NULL, NULL) == JSON_OK)
 			return 0;
-		return fail_why(why,
-		    "there is no JSON object with the arguments");
+		return fail_why(why, "not JSON object with the arguments");
 	}
 	buf_addc(out, '{');
 	if (n == 1 && is_bare(words[0], schema, &key)) {
@@ -332,13 +330,13 @@ check_member(struct span name, struct span value, struct span schema,
 	}
 	if (json_get(field, "type").p != NULL && !fits_type(value, field))
 		return fail_why(why,
-		    "%.*s must be a%s %.*s, and %.*s%s is not one%s",
-		    (int)name.n, name.p, strchr("aio", *type.p) ? "n" : "",
-		    (int)type.n, type.p, value.n > SHOWN ? SHOWN : (int)value.n,
-		    value.p, value.n > SHOWN ? "..." : "",
+		    "%.*s must be a%s %.*s; %.*s%s is not one%s", (int)name.n,
+		    name.p, strchr("aio", *type.p) ? "n" : "", (int)type.n,
+		    type.p, value.n > SHOWN ? SHOWN : (int)value.n, value.p,
+		    value.n > SHOWN ? "..." : "",
 		    strchr("ao", *type.p) != NULL ? "; write NAME:=JSON" : "");
 	if (json_kind(list) == '[' && !is_listed(list, value))
-		return fail_why(why, "%.*s has to be one of %.*s", (int)name.n,
+		return fail_why(why, "%.*s must be one of %.*s", (int)name.n,
 		    name.p, (int)list.n, list.p);
 	return 0;
 }

@@ -50,7 +50,7 @@ tell_revision(struct report *r, const struct peer_session *now)
 	report_told(r, "revision", -1);
 	report_text(r, "revision", revision);
 	report_text(r, "transport", transport);
-	report_end(r, STEP_OK, "the server speaks MCP %s, by %s", revision,
+	report_end(r, STEP_OK, "the server speaks MCP %s over %s", revision,
 	    transport);
 }
 
@@ -71,12 +71,12 @@ tell_session(struct report *r, const struct frame *hello,
 	report_end(r, STEP_OK, "%s%s%s; %s",
 	    name.n > 0 ? buf_str(&name) : "a server without a name",
 	    version.n > 0 ? " " : "", buf_str(&version),
-	    now->modern     ? "this revision needs no session, so a restart is "
-			      "harmless" :
+	    now->modern     ? "this revision needs no session, so a server "
+			      "restart is harmless" :
 		now->sse    ? "the session is the stream" :
-		now->has_id ? "it gave a session id" :
-			      "it gives no session id, so a restart is "
-			      "harmless");
+		now->has_id ? "the server gave a session id" :
+			      "the server gives no session id, so a server "
+			      "restart is harmless");
 	buf_free(&name);
 	buf_free(&version);
 }
@@ -91,12 +91,12 @@ tell_listen(struct check *c, struct peer *p)
 	peer_session(p, &now, check_time(c, LISTEN_MS));
 	report_flag(r, "open", now.listens);
 	if (now.sse)
-		report_end(r, STEP_OK, "it is the stream of the session");
+		report_end(r, STEP_OK, "the stream is the session");
 	else if (now.listens)
-		report_end(r, STEP_OK, "the server has opened it");
+		report_end(r, STEP_OK, "open");
 	else if (now.never_will)
 		report_end(r, STEP_OK,
-		    "the server has none, so it tells nothing on its own");
+		    "none: this server sends no notifications");
 	else
 		report_end(r, STEP_WARNING,
 		    "not open yet; some servers open it with their first "
@@ -139,7 +139,9 @@ tell_list(struct check *c, struct peer *p, const char *family,
 	if (json_get(caps, family).n == 0) {
 		report_took(r, -1);
 		report_number(r, "count", 0);
-		report_end(r, STEP_OK, "not asked: the server declares none");
+		report_end(r, STEP_OK,
+		    "not asked: the server does not offer "
+		    "any");
 		return;
 	}
 	peer_within(p, check_time(c, LIST_MS));
@@ -167,7 +169,7 @@ tell_ping(struct check *c, struct peer *p, bool modern)
 	if (modern) {
 		report_took(c->report, -1);
 		report_end(c->report, STEP_OK,
-		    "not asked: this revision has none");
+		    "not asked: this revision has no ping");
 		return;
 	}
 	peer_within(p, check_time(c, PING_MS));
@@ -189,8 +191,8 @@ add_doubt(struct buf *out, const struct check *c, const char *option)
 	char *by = options_set_by(c->options, option);
 
 	buf_addf(out,
-	    " If you are not sure which %s it speaks, leave it out (%s).",
-	    option, by);
+	    " If you are not sure of its %s, remove that option (%s).", option,
+	    by);
 	free(by);
 }
 
@@ -378,7 +380,7 @@ check_configuration(struct check *c)
 	find_faults(&faults, o);
 	add_strings(r, "warnings", &faults);
 	if (p.n == 0)
-		buf_adds(&text, "all options have their defaults");
+		buf_adds(&text, "all options have their default values");
 	for (i = 0; i < p.n; i++) {
 		buf_addf(&text, "%s%s (%s)", i > 0 ? "; " : "",
 		    buf_str(&p.list[i].names), p.list[i].from);

@@ -131,8 +131,8 @@ tell_no_proxy(struct check *c)
 	report_told(c->report, "proxy", -1);
 	report_text(c->report, "from", from);
 	report_end(c->report, STEP_OK,
-	    "%s names one, but it is not used for this host (--noproxy, "
-	    "NO_PROXY, or this machine itself)",
+	    "%s names one, but this host bypasses it (--noproxy, NO_PROXY, "
+	    "or this machine itself)",
 	    from);
 	free(proxy);
 	free(from);
@@ -148,10 +148,10 @@ tell_connect(struct check *c, const struct http_way *w)
 	report_text(r, "address", w->address);
 	report_text(r, "port", c->url.port);
 	if (c->options->unix_socket != NULL)
-		report_end(r, STEP_OK, "the socket %s takes connections",
+		report_end(r, STEP_OK, "the socket %s accepts connections",
 		    c->options->unix_socket);
 	else
-		report_end(r, STEP_OK, "%s port %s takes connections",
+		report_end(r, STEP_OK, "%s port %s accepts connections",
 		    w->address != NULL ? w->address : c->url.host, c->url.port);
 }
 
@@ -292,14 +292,15 @@ tell_tls(struct check *c, const struct http_way *w)
 	days = (first - (int64_t)time(NULL)) / DAY_S;
 	if (first > 0) {
 		report_number(r, "days", days);
-		buf_adds(&text, ", is good until ");
+		buf_adds(&text, ", valid until ");
 		check_show_day(&text, first);
-		buf_addf(&text, ", for %lld day%s", (long long)days,
+		buf_addf(&text, ", %lld day%s left", (long long)days,
 		    days == 1 ? "" : "s");
 	}
 	if (late)
 		report_end(r, STEP_WARNING,
-		    "%s: its operator has to renew it soon", buf_str(&text));
+		    "%s: the server's operator has to renew it soon",
+		    buf_str(&text));
 	else
 		report_end(r, STEP_OK, "%s", buf_str(&text));
 	buf_free(&text);
@@ -326,7 +327,7 @@ fail_tls(struct check *c, const struct probe *p, const char *why)
 	if (seen.n > 0) {
 		buf_adds(&text, " The server shows ");
 		describe(&text, &seen);
-		buf_adds(&text, ", good from ");
+		buf_adds(&text, ", valid from ");
 		check_show_day(&text, seen.chain[0].from);
 		buf_adds(&text, " until ");
 		check_show_day(&text, seen.chain[0].until);
@@ -382,21 +383,22 @@ save_certificate(const struct http_way *w, const char *file, char **why)
 	buf_adds(&text, "\n  for      ");
 	codec_visible(&text, span_of(cert->names != NULL ? cert->names : "?"),
 	    SIZE_MAX);
-	buf_adds(&text, "\n  good     from ");
+	buf_adds(&text, "\n  valid    from ");
 	check_show_day(&text, cert->from);
 	buf_adds(&text, " until ");
 	check_show_day(&text, cert->until);
 	buf_adds(&text, "\n  SHA-256  ");
 	rc = fingerprint(&text, cert->pem);
 	if (rc != 0)
-		*why = xstrdup("the certificate of the server cannot be read");
+		*why = xstrdup("the server's certificate cannot be read");
 	else if ((rc = user_file_new(file, span_of(cert->pem), &error)) != 0)
 		*why = xasprintf("%s cannot be written: %s", file, error);
 	if (rc == 0) {
 		path = os_file_real(file);
-		printf("%s\nIt is saved. Compare the SHA-256 with that of the "
-		       "server itself. To trust this\ncertificate and no "
-		       "other, start mcpsplice with\n  --cacert %s\n",
+		printf("%s\nSaved. Compare the SHA-256 with the one that the "
+		       "server's operator gives you.\nTo trust this "
+		       "certificate and no other, start mcpsplice with\n  "
+		       "--cacert %s\n",
 		    buf_str(&text), path != NULL ? path : file);
 		free(path);
 	}
@@ -415,8 +417,9 @@ check_save_certificate(struct check *c, const char *file, char **why)
 	if (seen.n > 0 && seen.chain[0].pem != NULL)
 		rc = save_certificate(&seen, file, why);
 	else
-		*why = xasprintf("%s shows no certificate; \"mcpsplice check\" "
-				 "without --save-certificate says why",
+		*why = xasprintf("%s shows no certificate; to see why, run "
+				 "\"mcpsplice check\" without "
+				 "--save-certificate",
 		    url_authority(&c->url));
 	http_way_free(&seen);
 	return rc;
@@ -429,8 +432,8 @@ tell_no_tls(struct check *c)
 		return;
 	report_told(c->report, "TLS", -1);
 	report_end(c->report, STEP_WARNING,
-	    "there is none (--allow-http): whoever is on the way can read "
-	    "everything, tokens too");
+	    "none (--allow-http): anyone on the network path can read "
+	    "everything, tokens included");
 }
 
 /* --- all of it --- */
@@ -476,9 +479,9 @@ static char *
 say_waited(enum place end, int64_t ms)
 {
 	static const char *const what[] = {
-		[PLACE_NAME] = "the name was not found",
+		[PLACE_NAME] = "the host name was not found",
 		[PLACE_PROXY] = "the proxy did not answer",
-		[PLACE_CONNECT] = "nothing there took the connection",
+		[PLACE_CONNECT] = "nothing accepted the connection",
 		[PLACE_TLS] = "the TLS handshake was not answered",
 		[PLACE_ANSWER] = "a request without a token got no answer",
 	};
@@ -514,7 +517,7 @@ check_network(struct check *c, struct probe *p)
 	if (rc != 0 && end == PLACE_ANSWER) {
 		report_told(c->report, "answer", p->way.total_us);
 		report_end(c->report, STEP_WARNING,
-		    "%s The session is tried all the same.", why);
+		    "%s The session is tried anyway.", why);
 	}
 	free(why);
 	return end == PLACE_ANSWER;

@@ -190,11 +190,11 @@ add_offer(struct buf *out, const struct check *c, const struct sign_in *s)
 		s->device ? "device code" : NULL };
 	const char *const clients[] = { s->registers ? "registers clients" :
 						       NULL,
-		s->client_document ? "takes client documents" : NULL };
+		s->client_document ? "accepts client documents" : NULL };
 	size_t i, n = 0;
 
 	buf_adds(out, s->issuer != NULL ? s->issuer : c->url.origin);
-	buf_adds(out, " signs in by ");
+	buf_adds(out, ": sign in by ");
 	for (i = 0; i < 2; i++)
 		if (ways[i] != NULL)
 			buf_addf(out, "%s%s", n++ > 0 ? " or " : "", ways[i]);
@@ -203,7 +203,7 @@ add_offer(struct buf *out, const struct check *c, const struct sign_in *s)
 			buf_addf(out, ", %s", clients[i]);
 	if (!s->registers && !s->client_document &&
 	    c->options->client_id == NULL && c->options->client_info == NULL)
-		buf_adds(out, ", wants --client-id ID");
+		buf_adds(out, ", requires --client-id ID");
 	if (s->scopes != NULL)
 		buf_addf(out, ", scopes: %.200s", s->scopes);
 }
@@ -270,7 +270,7 @@ tell_token(struct buf *text, const struct check *c, const struct sign_in *s)
 
 	command_user_text(&who, r);
 	command_token_text(&token, r);
-	buf_addf(text, "signed in%s%s%s%s, the token %s %s",
+	buf_addf(text, "signed in%s%s%s%s; the token %s %s",
 	    who.n > 0 ? " as " : "", buf_str(&who),
 	    s->imported != NULL ? " by mcp-remote, in " : "",
 	    s->imported != NULL ? s->imported : "",
@@ -296,30 +296,30 @@ tell_wanted(struct buf *text, const struct check *c, const struct sign_in *s)
 
 	if (o->auth == AUTH_NONE) {
 		buf_adds(text,
-		    "the server wants a sign-in, and --auth none does "
-		    "without; leave it out");
+		    "the server requires you to sign in, which --auth none "
+		    "prevents; remove that");
 		return STEP_FAILED;
 	}
 	if (s->record.token.access != NULL)
 		return tell_token(text, c, s);
 	if (s->ticket) {
 		buf_adds(text,
-		    "the server wants a Kerberos ticket: run kinit, and add "
-		    "--negotiate");
+		    "the server requires a Kerberos ticket: run kinit, and "
+		    "add --negotiate");
 		return STEP_FAILED;
 	}
 	if (s->why != NULL || s->guessed) {
 		buf_addf(text,
-		    "the server wants credentials, and %s; pass a token with "
-		    "--bearer-env NAME or --bearer-file FILE, or a header "
-		    "with -H",
+		    "the server requires credentials, and %s; pass a token "
+		    "with --bearer-env NAME or --bearer-file FILE, or a "
+		    "header with -H",
 		    s->why != NULL ? s->why : "does not say where to sign in");
 		return STEP_FAILED;
 	}
 	if (s->unnamed) {
 		buf_addf(text,
-		    "the secret that you give goes to %s only if you name it: "
-		    "add --issuer %s",
+		    "your secret is sent to %s only if you name it: add "
+		    "--issuer %s",
 		    where, browser_word(where));
 		return STEP_FAILED;
 	}
@@ -328,8 +328,7 @@ tell_wanted(struct buf *text, const struct check *c, const struct sign_in *s)
 		return STEP_OK;
 	}
 	if (o->auth == AUTH_WORKLOAD) {
-		buf_addf(text, "the token of the platform gets one at %s",
-		    where);
+		buf_addf(text, "the platform's token gets one at %s", where);
 		return STEP_OK;
 	}
 	if (o->auth == AUTH_ENTERPRISE) {
@@ -340,8 +339,8 @@ tell_wanted(struct buf *text, const struct check *c, const struct sign_in *s)
 	buf_adds(text, "not signed in; ");
 	if (o->auth == AUTH_DEVICE && !s->device) {
 		buf_addf(text,
-		    "%s offers no device code: leave --auth device out, and "
-		    "use a browser",
+		    "%s offers no device code: remove --auth device, and use "
+		    "a browser",
 		    where);
 		return STEP_FAILED;
 	}
@@ -361,8 +360,8 @@ tell(struct buf *text, struct check *c, const struct probe *p,
 	report_text(c->report, "from", from);
 	if (refused != 0) {
 		buf_addf(text,
-		    "%s was sent, and the server refuses it (%d): check the "
-		    "token and its rights",
+		    "the server rejects %s (%d): check the token and its "
+		    "permissions",
 		    from != NULL ? from : "--header", refused);
 		return STEP_WARNING;
 	}
@@ -372,13 +371,17 @@ tell(struct buf *text, struct check *c, const struct probe *p,
 		return STEP_WARNING;
 	}
 	if (p->status == 401 && from != NULL) {
-		buf_addf(text, "the server wants credentials, %s has them",
+		buf_addf(text,
+		    "the server requires credentials; %s provides "
+		    "them",
 		    from);
 		return STEP_OK;
 	}
 	if (p->status == 401 && s->record.token.access == NULL &&
 	    (c->options->headers.n > 0 || c->options->cert != NULL)) {
-		buf_addf(text, "the server wants credentials, %s may do",
+		buf_addf(text,
+		    "the server requires credentials; %s may "
+		    "provide them",
 		    c->options->headers.n > 0 ? "--header" : "--cert");
 		return STEP_OK;
 	}
@@ -392,9 +395,11 @@ tell(struct buf *text, struct check *c, const struct probe *p,
 		return STEP_WARNING;
 	}
 	if (p->status == 0 || p->status == 429 || p->status == 503)
-		buf_adds(text, "it is not known whether one is wanted");
+		buf_adds(text,
+		    "unknown: the server did not say whether it "
+		    "requires one");
 	else
-		buf_adds(text, "the server wants none");
+		buf_adds(text, "not required");
 	if (from != NULL)
 		buf_addf(text, "; %s sends credentials", from);
 	else if (s->record.token.access != NULL) {

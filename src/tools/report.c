@@ -114,7 +114,7 @@ command_report(const struct options *o, char **why)
 	status = save(span_of(text), why) != 0;
 	if (status == 0)
 		printf("%s/" FOLDER "/" NAME
-		       " has the report. Read it before you send it.\n",
+		       " is written. Read it before you send it.\n",
 		    os_place(OS_PLACE_DATA));
 	string_wipe(&text);
 	loop_free(l);

@@ -90,7 +90,7 @@ add_process(struct buf *out, struct span note, bool lives)
 	int64_t session = number(note, "session");
 
 	buf_addf(out, "  process   %lld, %s ", (long long)number(note, "pid"),
-	    lives ? "since" : "has ended; it began at");
+	    lives ? "since" : "ended; started");
 	command_time_text(out, number(note, "started"));
 	buf_adds(out, "\n  host      ");
 	add_text(out, note, "client");
@@ -477,7 +477,7 @@ name_of(const struct options *o, char name[STORE_NAME_BYTES], char **why)
 	struct url url;
 
 	if (url_parse(&url, o->url) != URL_OK)
-		return fail_why(why, "\"%s\" is no URL", o->url);
+		return fail_why(why, "\"%s\" is not a URL", o->url);
 	store_name(name, url.text, o->profile);
 	url_free(&url);
 	return 0;

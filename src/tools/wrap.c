@@ -361,8 +361,7 @@ read_yaml(struct buf *out, const char *path, struct wrap_plan *p,
 		}
 		for (; at < word; at++)
 			line += *at == '\n';
-		buf_addf(out, "%s: line %zu has to be changed by hand, into:\n",
-		    path, line);
+		buf_addf(out, "%s: change line %zu by hand, to:\n", path, line);
 		from = wrap_plan_moved(p, from);
 		add_entry(out, y.goose,
 		    (struct span){ changed.p + from,
@@ -399,9 +398,8 @@ read_lines(struct buf *out, const char *path, struct span text,
 			continue;
 		found = true;
 		buf_addf(out,
-		    "%s: line %zu has to be changed by hand, into:\n"
-		    "  \"command\": ",
-		    path, number);
+		    "%s: change line %zu by hand, to:\n  \"command\": ", path,
+		    number);
 		codec_json_string(out, span_of(s.words.list[0]));
 		buf_adds(out, ", \"args\": ");
 		wrap_list(out, no_span, &s.words, 1);
@@ -424,8 +422,7 @@ wrap_by_hand(struct buf *out, const char *path, struct span text,
 	if (!found)
 		found = read_lines(out, path, text, self, windows);
 	if (span_find(buf_span(out), "(set)") != NULL)
-		buf_adds(out,
-		    "Where it says (set), write what the file has.\n");
+		buf_adds(out, "Replace (set) with the value in the file.\n");
 	return found;
 }
 
@@ -609,8 +606,8 @@ check_result(const struct wrap *w, const char *path, const struct wrap_plan *p,
 	int rc = make_plan(w, &again, path, text, why);
 
 	if (rc == 0 && (again.n_edits > 0 || p->twice)) {
-		*why = xstrdup("it would not be right after the change; please "
-			       "change it by hand");
+		*why = xstrdup("the change would break it; please change it "
+			       "by hand");
 		rc = -1;
 	}
 	wrap_plan_free(&again);
@@ -637,8 +634,8 @@ write_file(struct wrap *w, const struct user_file *f, struct span changed,
 	if (backup == NULL || user_file_write(f, changed, &why) < 0)
 		fail(w, f->path, why);
 	else
-		printf("%s: %zu changed; the old file is %s\n", f->path,
-		    entries, backup);
+		printf("%s: %zu changed; the backup is %s\n", f->path, entries,
+		    backup);
 	free(backup);
 }
 
@@ -677,7 +674,7 @@ wrap_text(struct wrap *w, const struct user_file *f)
 		for (i = 0; i < p.notes.n; i++)
 			printf("%s: %s\n", f->path, p.notes.list[i]);
 		if (p.entries == 0)
-			printf("%s: no MCP server was found in it\n", f->path);
+			printf("%s: no MCP server found\n", f->path);
 	}
 	wrap_plan_free(&p);
 }
@@ -719,14 +716,14 @@ is_config(const char *path, struct span text, void *arg, char **why)
 	int rc = -1;
 
 	if (wrap_hosts_format(path) == WRAP_BY_HAND)
-		*why = xstrdup("wrap changes no files of this format");
+		*why = xstrdup("wrap does not change files of this format");
 	else if (span_trim(text, " \t\r\n").n == 0)
 		*why = xstrdup("it is empty");
 	else
 		rc = make_plan(w, &p, path, text, why);
 	w->undone = rc == 0 && w->now > 0 && p.n_edits == 0;
 	if (w->undone) {
-		*why = xstrdup("there is nothing to take back");
+		*why = xstrdup("nothing to undo");
 		rc = -1;
 	}
 	wrap_plan_free(&p);
@@ -760,11 +757,11 @@ restore_file(struct wrap *w, const char *path)
 	w->now = p.n_edits;
 	w->undone = false;
 	if (user_file_restore(path, BOUND_ALL_BYTES, is_config, w, &why) == 0)
-		printf("%s: is as it was before; the backup has what it was "
-		       "until now\n",
+		printf("%s: restored; the version with mcpsplice is now the "
+		       "backup\n",
 		    path);
 	else if (w->undone)
-		printf("%s: there is nothing to take back\n", path);
+		printf("%s: nothing to undo\n", path);
 	else
 		fail(w, path, xstrdup(why));
 	free(why);
@@ -786,7 +783,7 @@ list_file(struct wrap *w, const char *host, const char *path)
 	else if (p.notes.n == 0)
 		printf("%-16s %s: %zu to change\n", host, path, p.n_places);
 	else
-		printf("%-16s %s: %zu to change, %zu left alone\n", host, path,
+		printf("%-16s %s: %zu to change, %zu skipped\n", host, path,
 		    p.n_places, p.notes.n);
 	wrap_plan_free(&p);
 }
@@ -875,14 +872,15 @@ conclude(const struct wrap *w)
 	if (w->files == 0)
 		printf(o->wrap_restore ?
 			"No file has a backup.\n" :
-			"No configuration of a known host was found; name the "
+			"No configuration of a known host found; name the "
 			"file.\n");
 	else if (o->wrap_list || o->wrap_restore)
 		return;
 	else if (w->entries == 0 && !w->by_hand)
-		printf("There is nothing to change.\n");
+		printf("Nothing to change.\n");
 	else if (w->entries > 0 && !o->wrap_write)
-		printf("Nothing was changed. Add --write to do it.\n");
+		printf("Nothing has been changed yet. To change it, add "
+		       "--write.\n");
 }
 
 int
@@ -895,8 +893,8 @@ command_wrap(const struct options *o, char **why)
 		home = NULL;
 	w.self = own_path(o->argv[0]);
 	if (w.self == NULL || !os_file_may(w.self, OS_MAY_RUN)) {
-		*why = xstrdup("the path of this program cannot be found; "
-			       "start it by its full path");
+		*why = xstrdup("cannot find the path of this program; start "
+			       "it by its full path");
 	} else if (o->operands.n > 0) {
 		each_operand(&w, home);
 		conclude(&w);
@@ -904,11 +902,11 @@ command_wrap(const struct options *o, char **why)
 		each_host(&w, home, NULL);
 		conclude(&w);
 	} else {
-		*why = xstrdup("HOME is not set: set it to your folder, or "
-			       "name the files");
+		*why = xstrdup("HOME is not set; set it to your home folder, "
+			       "or name the files");
 	}
 	free(w.self);
 	if (fflush(stdout) == EOF && *why == NULL)
-		*why = xstrdup("stdout cannot be written");
+		*why = xstrdup("cannot write to stdout");
 	return w.failed || *why != NULL;
 }

@@ -500,8 +500,7 @@ wrap_plan_leave(struct wrap_plan *p, struct span name, char *why)
 	char *shown = visible(name, 200);
 	char *reason = visible(span_of(why), 500);
 
-	strings_add(&p->notes,
-	    xasprintf("\"%s\" is left alone: %s", shown, reason));
+	strings_add(&p->notes, xasprintf("skipped \"%s\": %s", shown, reason));
 	free(shown);
 	free(reason);
 	free(why);

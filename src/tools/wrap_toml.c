@@ -646,14 +646,14 @@ write_entry(struct file *f, const struct server *s, struct span json,
 	struct buf text = { 0 };
 
 	if (s->apart || (url && args != NULL))
-		return "its members stand in several places";
+		return "its members are in several places";
 	if (url && s->inside && s->gone)
-		return "its headers stand in an inline table";
+		return "its headers are in an inline table";
 	if (env.p != NULL && !span_eq(env, json_get(new, "env")))
-		return "it needs one more variable in its environment, as "
+		return "it needs one more environment variable, such as "
 		       "WSLENV on Windows";
 	if (url && names->n > 0 && find(s, "env_vars") != NULL)
-		return "it has env_vars already";
+		return "it already has env_vars";
 	if (url) {
 		m = find(s, "url");
 		add_name(&text, m, "command");
@@ -719,7 +719,7 @@ static void
 change_entry(struct file *f, const struct server *s)
 {
 	struct wrap_plan q = { .windows = f->plan->windows };
-	const char *why = "it is not understood";
+	const char *why = "mcpsplice does not understand it";
 	struct strings names = { 0 };
 	struct buf json = { 0 }, changed = { 0 };
 	char *error = NULL;

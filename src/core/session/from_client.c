@@ -419,7 +419,7 @@ session_invalid(struct session *s, const struct event *in)
 		session_log(s, LEVEL_WARN,
 		    "an answer from the client is not a JSON-RPC message: "
 		    "dropped");
-		answer_unusable(s, id, "is no JSON-RPC message");
+		answer_unusable(s, id, "is not a JSON-RPC message");
 		return;
 	}
 	session_log(s, LEVEL_WARN,

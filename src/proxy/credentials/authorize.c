@@ -428,7 +428,7 @@ is_braked(struct oauth *o)
 	if (o->brake_until < full_until && loop_now(o->loop) < full_until) {
 		o->brake_until = full_until;
 		free(o->brake_why);
-		o->brake_why = xstrdup("it wants a new token too often");
+		o->brake_why = xstrdup("it rejects new tokens too soon");
 	}
 	return loop_now(o->loop) < o->brake_until;
 }
@@ -494,7 +494,7 @@ on_login_process_where(const char *url, const char *code, void *arg)
 	o->where = code == NULL ?
 	    xasprintf("open %s in a browser", url) :
 	    xasprintf("open %s in a browser and enter the code %s", url, code);
-	log_warn("you have to sign in to %s: %s", o->config.host, o->where);
+	log_warn("sign in to %s: %s", o->config.host, o->where);
 	walk_begin(o);
 	while ((w = walk_next(o)) != NULL)
 		wait_add(o, w);
@@ -668,7 +668,7 @@ want_login_process(struct oauth *o, const struct waiter *w,
 	if (interactive && asked_too_often(o))
 		return refusal_final(o, w,
 		    "it has asked for too many sign-ins, and there is no "
-		    "folder to note the next one in: set HOME to a folder of "
+		    "folder to note the next one in; set HOME to a folder of "
 		    "your own",
 		    false);
 	challenge = xstrndup(f->challenge.n == 0 ? "" : f->challenge.p,
@@ -712,8 +712,8 @@ settle_scope(struct oauth *o, const struct waiter *w, const char *scope)
 	}
 	if (scope == NULL || record_has_scopes(&o->record, scope) ||
 	    was_asked(o, scope)) {
-		why = xasprintf("the token does not have the rights for "
-				"this%s%s%s. Ask whoever grants them, or sign "
+		why = xasprintf("the token lacks a permission that this "
+				"needs%s%s%s. Ask whoever grants it, or sign "
 				"in again: mcpsplice login URL",
 		    scope == NULL ? "" : " (the scope \"",
 		    scope == NULL ? "" : scope, scope == NULL ? "" : "\")");
@@ -723,7 +723,7 @@ settle_scope(struct oauth *o, const struct waiter *w, const char *scope)
 	}
 	if (has_enough_scopes(o, w))
 		return refusal_final(o, w,
-		    "it wants one more scope after the other for one request",
+		    "it keeps asking for more scopes for the same request",
 		    false);
 	if (is_braked(o))
 		return refusal_final(o, w, o->brake_why, false);
@@ -847,13 +847,13 @@ settle_nonce(struct oauth *o, const struct waiter *w)
 {
 	if (!dpop_has_nonce(o->dpop))
 		return refusal_final(o, w,
-		    "it wants a nonce (DPoP) and gives none that can be used; "
-		    "its operator must mend that",
+		    "it requires a nonce (DPoP) but gives no usable one; its "
+		    "operator has to fix that",
 		    false);
 	if (w->refusal->facts.again >= BOUND_TRIES)
 		return refusal_final(o, w,
-		    "it refuses each nonce (DPoP) that it gives; its operator "
-		    "must mend that",
+		    "it rejects every nonce (DPoP) that it gives; its "
+		    "operator has to fix that",
 		    false);
 	credentials_ready(o, w);
 	return true;
@@ -929,8 +929,7 @@ settle_refusal(struct oauth *o, const struct waiter *w)
 	if (!is_read(o, true))
 		return false;
 	if (f->refusals + (f->stamp != 0) >= BOUND_FLAPS)
-		return refusal_final(o, w,
-		    "it refused one token after the other", false);
+		return refusal_final(o, w, "it rejected every token", false);
 	challenge_parse(&c, f->challenge);
 	if (!settle_proof(o, w, &c, &done))
 		done = settle_token(o, w, &c);

@@ -181,7 +181,7 @@ add_header(struct headers *to, const char *name, const char *value, char **why)
 
 	if (strchr(name, ':') != NULL || headers_get(to, name) != NULL)
 		return fail_why(why,
-		    "a header's name has a colon in it, or is there twice");
+		    "a header's name contains a colon, or occurs twice");
 	buf_adds(&line, name);
 	buf_addc(&line, ':');
 	for (; *value != '\0'; value++) {
@@ -193,8 +193,8 @@ add_header(struct headers *to, const char *name, const char *value, char **why)
 	buf_wipe(&line);
 	free(what);
 	if (rc < 0)
-		*why = xstrdup("a header in it has bytes that cannot be sent, "
-			       "or is set by mcpsplice itself");
+		*why = xstrdup("a header contains bytes that cannot be sent, "
+			       "or is one that mcpsplice sets itself");
 	return rc;
 }
 
@@ -207,8 +207,7 @@ add_headers(struct headers *to, struct json_object *o, char **why)
 
 	if (!json_object_is_type(o, json_type_object) ||
 	    json_object_object_length(o) == 0)
-		return fail_why(why,
-		    "\"headers\" is no object with headers in it");
+		return fail_why(why, "\"headers\" is not an object of headers");
 	it = json_object_iter_begin(o);
 	end = json_object_iter_end(o);
 	for (; !json_object_iter_equal(&it, &end); json_object_iter_next(&it)) {
@@ -216,7 +215,7 @@ add_headers(struct headers *to, struct json_object *o, char **why)
 		value = document_text(o, name);
 		if (value == NULL)
 			return fail_why(why,
-			    "the value of a header is no text");
+			    "the value of a header is not a string");
 		if (add_header(to, name, value, why) < 0)
 			return -1;
 	}
@@ -238,8 +237,8 @@ read_expiry(struct json_object *o, int64_t *expires_at, char **why)
 	if (*expires_at > 0)
 		return 0;
 	return fail_why(why,
-	    "\"expires_at\" is neither a whole number of seconds since 1970 "
-	    "nor a time like 2026-01-31T12:00:00Z");
+	    "\"expires_at\" is not a whole number of seconds since 1970 or a "
+	    "time such as 2026-01-31T12:00:00Z");
 }
 
 /* Reads the members of the answer into to. Returns 0, or -1 with *why. */
@@ -253,7 +252,7 @@ read_members(struct json_object *o, struct headers *to, int64_t *expires_at,
 		return fail_why(why, "it has no \"version\": 1");
 	if (document_has(o, "token") == headers)
 		return fail_why(why,
-		    "it has to have one of \"token\" and \"headers\"");
+		    "it must have either \"token\" or \"headers\"");
 	if (read_expiry(o, expires_at, why) < 0)
 		return -1;
 	if (headers)
@@ -272,8 +271,8 @@ read_aws(struct json_object *o, struct headers *key, struct headers *to,
 	*expires_at = end == NULL ? 0 : read_instant(end);
 	if (document_number(o, "Version") != ANSWER_VERSION || *expires_at < 0)
 		return fail_why(why,
-		    "it has no \"Version\": 1, or its \"Expiration\" is no "
-		    "time like 2026-01-31T12:00:00Z");
+		    "it has no \"Version\": 1, or its \"Expiration\" is not "
+		    "a time such as 2026-01-31T12:00:00Z");
 	return headers_add_aws(key, to, document_text(o, "AccessKeyId"),
 	    document_text(o, "SecretAccessKey"),
 	    document_text(o, "SessionToken"), why);
@@ -356,7 +355,7 @@ on_done(enum child_end end, int value, void *arg)
 		why = xasprintf("--auth-command: the program %s", fate);
 	buf_wipe(&c->output);
 	if (why != NULL && c->spare) {
-		log_warn("%s; the key at hand is used until it ends", why);
+		log_warn("%s; using the current key until it expires", why);
 		plan_renewal(c);
 	}
 	tell(c, why);
@@ -389,8 +388,7 @@ run(struct command_auth *c, const char *reason)
 	codec_json_string(&input, span_of(c->url));
 	buf_addf(&input, ",\"reason\":\"%s\"}\n", reason);
 	config.input = buf_span(&input);
-	log_debug("--auth-command: the program is started (reason: %s)",
-	    reason);
+	log_debug("--auth-command: starting the program (reason: %s)", reason);
 	c->child = child_new(c->l, &config, &ops, c);
 	buf_free(&input);
 }
