@@ -611,7 +611,7 @@ find_client(struct login *g)
 		return register_client(g);
 	if (g->found.server.client_document)
 		return end(g, LOGIN_FAILED,
-		    "its authorization server takes a document for a client. " HOST_DOCUMENT);
+		    "its authorization server accepts a document in place of a registered client. " HOST_DOCUMENT);
 	explain(g,
 	    xasprintf("its authorization server does not register clients "
 		      "automatically (according to its %sdocument at %s). "

@@ -162,7 +162,7 @@ arguments_read(char *const *words, size_t n, struct span text,
 		if (json_kind(text) == '{' &&
 		    json_check(text, DEPTH, NULL, NULL, NULL) == JSON_OK)
 			return 0;
-		return fail_why(why, "not JSON object with the arguments");
+		return fail_why(why, "no JSON object with the arguments");
 	}
 	buf_addc(out, '{');
 	if (n == 1 && is_bare(words[0], schema, &key)) {
