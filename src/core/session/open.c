@@ -100,6 +100,7 @@ name(struct session *s, struct generation *g, const struct facts *f,
 	free(g->version);
 	g->session = NULL;
 	g->version = negotiated(m);
+	g->changed = f->changed;
 	if (verdict_session_ok(f->session))
 		g->session = xstrndup(f->session.p, f->session.n);
 	else if (f->session.n > BOUND_HEADER_BYTES)
@@ -115,29 +116,24 @@ name(struct session *s, struct generation *g, const struct facts *f,
 }
 
 static void
-adopt(struct session *s, const struct facts *f, struct frame *m)
+adopt(struct session *s, struct frame *m)
 {
-	struct generation *g = s->generation;
-
-	name(s, g, f, m);
-	g->changed = f->changed;
 	keep_frame(&s->handshake.answer, as_heard(s, m));
 	keep_frame(&s->mirrored.discovered, NULL);
 	if (is_early(s))
 		s->handshake.by = HANDSHAKE_CLIENT;
 	alarm_set(&s->alarms, ALARM_EARLY_START, ALARM_NEVER);
-	session_save(s, g);
+	session_save(s, s->generation);
 	session_save_start(s);
 }
 
 /* The first initialize, of the client or of --handshake, was answered. */
 static void
-first_opened(struct session *s, struct attempt *a, const struct facts *f,
-    struct frame *m)
+first_opened(struct session *s, struct attempt *a, struct frame *m)
 {
 	struct call *c = a->call;
 
-	adopt(s, f, m);
+	adopt(s, m);
 	session_learn_families(s, m);
 	session_log(s, LEVEL_INFO, "session %llu with %s, protocol %s%s",
 	    (unsigned long long)s->generation->number, s->config.host,
@@ -175,10 +171,9 @@ end_hedge(struct session *s, const struct attempt *opener)
 /* The initialize of a renewal was answered; a is NULL if that was a while
  * ago. */
 static void
-renewed(struct session *s, struct attempt *a, const struct facts *f,
-    struct frame *m)
+renewed(struct session *s, struct attempt *a, struct frame *m)
 {
-	adopt(s, f, m);
+	adopt(s, m);
 	s->start.tries = 0;
 	end_hedge(s, a);
 	if (a != NULL)
@@ -236,7 +231,6 @@ spare_opened(struct session *s, const struct facts *f, struct frame *m)
 	if (m->kind != FRAME_RESULT || p->answer != NULL)
 		return;
 	p->answer = frame_ref(m);
-	p->facts = facts_keep(f);
 	name(s, g, f, m);
 	if (g->session == NULL || session_spare_is_current(s))
 		return;
@@ -261,10 +255,12 @@ session_opened(struct session *s, struct attempt *a, const struct facts *f,
 	}
 	if (!phase_permits(s, PHASE_FIRST | PHASE_AGAIN))
 		return;
-	if (m->kind == FRAME_RESULT && phase_permits(s, PHASE_AGAIN)) {
-		renewed(s, a, f, m);
-	} else if (m->kind == FRAME_RESULT) {
-		first_opened(s, a, f, m);
+	if (m->kind == FRAME_RESULT) {
+		name(s, a->generation, f, m);
+		if (phase_permits(s, PHASE_AGAIN))
+			renewed(s, a, m);
+		else
+			first_opened(s, a, m);
 	} else if (!verdict_is_gateway(f->status) &&
 	    verdict_error(f, m, &s->config.rules).verdict != VERDICT_RETRY) {
 		if (session_make_room(s, a, f))
@@ -282,10 +278,10 @@ session_opened(struct session *s, struct attempt *a, const struct facts *f,
 void
 session_open_spare(struct session *s)
 {
-	if (!s->spare.taken)
+	if (s->spare.generation != s->generation)
 		return;
 	if (phase_permits(s, PHASE_AGAIN))
-		renewed(s, NULL, &s->spare.facts->facts, s->spare.answer);
+		renewed(s, NULL, s->spare.answer);
 	session_spare_free(s);
 }
 

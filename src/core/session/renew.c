@@ -45,21 +45,18 @@ static bool
 spare_take(struct session *s)
 {
 	struct spare *p = &s->spare;
-	struct generation *g = p->generation;
+	bool there = p->generation != NULL &&
+	    (p->answer != NULL ||
+		calls_attempt_find(&s->calls, p->ticket) != NULL);
 
-	if (g == NULL)
-		return false;
-	p->generation = NULL;
-	if (p->answer == NULL &&
-	    calls_attempt_find(&s->calls, p->ticket) == NULL) {
-		generation_unref(g); /* it failed */
-		return false;
+	if (there) {
+		generation_unref(s->generation);
+		s->generation = generation_ref(p->generation);
+		s->asking.pending = true; /* it may wait for the user already */
 	}
-	generation_unref(s->generation);
-	s->generation = g;
-	p->taken = p->answer != NULL;
-	s->asking.pending = true; /* it may wait for the user already */
-	return true;
+	if (p->answer == NULL)
+		session_spare_free(s);
+	return there;
 }
 
 struct attempt *
@@ -86,12 +83,8 @@ session_spare_free(struct session *s)
 	struct spare *p = &s->spare;
 
 	frame_unref(p->answer);
-	facts_free(p->facts);
 	generation_unref(p->generation);
-	p->answer = NULL;
-	p->facts = NULL;
-	p->generation = NULL;
-	p->taken = p->ready = p->cleared = false;
+	*p = (struct spare){ .ticket = p->ticket, .not_before = p->not_before };
 }
 
 void

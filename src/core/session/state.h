@@ -333,17 +333,16 @@ struct control {
 
 /* renew.c: a session that is opened in doubt. */
 struct spare {
-	struct generation *generation; /* NULL: there is none */
+	struct generation *generation; /* NULL: there is none. If it is the
+					* current one, its answer is taken at the
+					* end of the step */
 	bool list;                     /* which witness it is asked */
 	uint64_t ticket;               /* of its initialize, its initialized or
 					* its witness */
 	struct frame *answer;          /* to its initialize; NULL: not yet */
-	struct kept_facts *facts;      /* of the answer */
 	bool ready;                    /* the server took initialized, */
 	bool cleared;                  /* and answered the witness */
-	bool taken;         /* it is the current generation, and its answer is
-			     * taken at the end of the step */
-	int64_t not_before; /* when the next one may be opened */
+	int64_t not_before;            /* when the next one may be opened */
 };
 
 /* ping.c: whether the session is gone. */

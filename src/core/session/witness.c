@@ -447,7 +447,8 @@ session_witness_again(struct session *s)
 	if (s->witness.mark == 0 ||
 	    (phase_permits(s, PHASE_READIES) && session_witness_is_due(s)))
 		return;
-	if (p->taken && p->cleared && p->list == s->witness.list) {
+	if (p->generation == s->generation && p->cleared &&
+	    p->list == s->witness.list) {
 		s->generation->inquiry.cleared = s->witness.mark;
 		s->witness.mark = 0;
 		return;
