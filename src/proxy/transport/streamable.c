@@ -26,11 +26,9 @@ struct exchange {
 	struct streamable *u;
 	struct exchange *next, *prev;
 	struct hash_entry by_ticket;
-	uint64_t ticket;
-	enum verb verb;
+	struct order order; /* its frames and spans were those of the moment */
 	struct frame *body;
 	char *session, *version, *last_event_id;
-	bool silent_ok, control, interactive, fresh, wary;
 	bool aborted;       /* streamable_abort was called */
 	uint64_t delivered; /* number of messages */
 	bool decided;       /* the status decides; the body is only text */
@@ -62,7 +60,6 @@ struct exchange {
 			   * ends came */
 	bool paused;
 	struct headers mirrored; /* headers that mirror the body */
-	bool endpoint, announces;
 	struct facts facts;
 	char *session_given, *location, *secure, *why, *type, *coding;
 	struct buf challenge;
@@ -124,7 +121,7 @@ static void
 exchange_clear_facts(struct exchange *t)
 {
 	memset(&t->facts, 0, sizeof t->facts);
-	t->facts.verb = t->verb;
+	t->facts.verb = t->order.verb;
 	t->facts.retry_after_ms = t->facts.retry_ms = -1;
 }
 
@@ -174,7 +171,7 @@ exchange_free(struct exchange *t)
 static void
 exchange_tell(struct exchange *t, struct event *e)
 {
-	e->ticket = t->ticket;
+	e->ticket = t->order.ticket;
 	e->facts = &t->facts;
 	e->head = t->head_due;
 	t->head_due = false;
@@ -186,7 +183,7 @@ exchange_tell(struct exchange *t, struct event *e)
 static bool
 is_small_control(const struct exchange *t)
 {
-	return t->control && t->bytes <= BOUND_PART_BYTES;
+	return t->order.control && t->bytes <= BOUND_PART_BYTES;
 }
 
 /* Leaves a control order with a small answer alone. */
@@ -211,9 +208,9 @@ oldest_partial(const struct streamable *u)
 		if (t->held == 0 || t->x == NULL)
 			continue;
 		if (oldest == NULL ||
-		    (t->silent_ok == oldest->silent_ok ?
+		    (t->order.listen == oldest->order.listen ?
 			    t->partial < oldest->partial :
-			    oldest->silent_ok))
+			    oldest->order.listen))
 			oldest = t;
 	}
 	return oldest;
@@ -307,10 +304,10 @@ static void
 assemble(const struct exchange *t, struct headers *h)
 {
 	headers_init(h);
-	if (t->verb == VERB_POST) {
+	if (t->order.verb == VERB_POST) {
 		add(h, "Accept", "application/json, text/event-stream");
 		add(h, "Content-Type", "application/json");
-	} else if (t->verb == VERB_GET) {
+	} else if (t->order.verb == VERB_GET) {
 		add(h, "Accept", "text/event-stream");
 		add(h, "Last-Event-ID", t->last_event_id);
 	}
@@ -336,7 +333,7 @@ headers_for(const struct exchange *t)
 {
 	struct streamable *u = t->u;
 
-	if (t->verb == VERB_POST && u->made_is_post &&
+	if (t->order.verb == VERB_POST && u->made_is_post &&
 	    string_eq(u->made_session, t->session) &&
 	    string_eq(u->made_version, t->version) &&
 	    u->made_credentials == u->config.credentials->version)
@@ -344,7 +341,7 @@ headers_for(const struct exchange *t)
 	request_forget_headers(u);
 	assemble(t, &u->made);
 	u->made_stamp++;
-	u->made_is_post = t->verb == VERB_POST;
+	u->made_is_post = t->order.verb == VERB_POST;
 	if (t->session != NULL)
 		u->made_session = xstrdup(t->session);
 	if (t->version != NULL)
@@ -360,7 +357,7 @@ idle_limit(const struct exchange *t)
 {
 	int64_t limit = t->u->config.call_timeout_ms;
 
-	if (t->silent_ok)
+	if (t->order.listen)
 		return 0;
 	if (t->body != NULL &&
 	    (t->body->kind == FRAME_RESULT || t->body->kind == FRAME_ERROR) &&
@@ -374,7 +371,7 @@ idle_limit(const struct exchange *t)
 static bool
 is_opening(const struct exchange *t)
 {
-	return t->body == NULL ? t->announces :
+	return t->body == NULL ? t->order.announces :
 				 json_key_is(t->body->method, "initialize");
 }
 
@@ -417,9 +414,9 @@ url_of(const struct exchange *t)
 {
 	const struct streamable *u = t->u;
 
-	return t->url != NULL                  ? t->url :
-	    t->endpoint && u->endpoint != NULL ? u->endpoint :
-						 u->url;
+	return t->url != NULL                        ? t->url :
+	    t->order.endpoint && u->endpoint != NULL ? u->endpoint :
+						       u->url;
 }
 
 /* Sends the request of t, with the latest credentials, as a new transfer. */
@@ -430,15 +427,15 @@ request_start(struct exchange *t)
 	struct streamable *u = t->u;
 	struct http_request r = { 0 };
 
-	r.method = methods[t->verb];
+	r.method = methods[t->order.verb];
 	r.url = url_of(t);
 	if (t->body != NULL)
 		r.body = t->body->text;
 	r.idle_ms = idle_limit(t);
 	r.max_idle_conn_ms = IDLE_MS;
 	r.proof = true;
-	r.fresh = t->fresh;
-	r.wary = t->wary;
+	r.fresh = t->order.fresh;
+	r.wary = t->order.wary;
 	r.opens = is_opening(t);
 	exchange_clear_facts(t);
 	t->facts.had_session = t->session != NULL;
@@ -449,7 +446,7 @@ request_start(struct exchange *t)
 	t->facts.refusals = t->refusals;
 	t->facts.again = t->again;
 	t->early = u->config.credentials->early;
-	t->facts.interactive = t->interactive;
+	t->facts.interactive = t->order.interactive;
 	buf_init(&t->answer, 0);
 	t->bytes = t->tried = 0;
 	t->paused = t->refused = t->decided = t->known = t->began =
@@ -519,7 +516,7 @@ request_check_redirect(struct exchange *t)
 	bool may = t->facts.status == 307 || t->facts.status == 308;
 	struct url target;
 
-	if (t->verb == VERB_POST &&
+	if (t->order.verb == VERB_POST &&
 	    (t->facts.status == 404 || t->facts.status == 405))
 		forget_slash(t->u);
 	if (t->location == NULL || t->location[0] == '\0' ||
@@ -538,14 +535,15 @@ request_check_redirect(struct exchange *t)
 static void
 request_follow(struct exchange *t)
 {
-	char **moved = t->endpoint ? &t->u->endpoint : &t->u->url;
-	bool slash = t->verb == VERB_POST && t->url == NULL &&
+	char **moved = t->order.endpoint ? &t->u->endpoint : &t->u->url;
+	bool slash = t->order.verb == VERB_POST && t->url == NULL &&
 	    is_slash_apart(url_of(t), t->redirect);
 
 	/* A permanent redirect: later requests go there at once. So do they
 	 * after one that many frameworks make for each request. */
 	if (t->facts.status == 308 || slash) {
-		t->u->slash |= slash && !t->endpoint && t->facts.status == 307;
+		t->u->slash |= slash && !t->order.endpoint &&
+		    t->facts.status == 307;
 		free(*moved);
 		*moved = xstrdup(t->redirect);
 	}
@@ -603,7 +601,7 @@ static bool
 is_stray(const struct exchange *t, const struct frame *m)
 {
 	return m->kind == FRAME_ERROR && !has_id(m) && t->sse != NULL &&
-	    t->verb == VERB_POST && verdict_2xx(&t->facts) &&
+	    t->order.verb == VERB_POST && verdict_2xx(&t->facts) &&
 	    m->text.n <= BOUND_PART_BYTES;
 }
 
@@ -710,7 +708,7 @@ endpoint_url(const struct exchange *t, struct buf *data)
 static void
 refuse_endpoint(struct exchange *t, bool ok)
 {
-	bool get = t->verb == VERB_GET;
+	bool get = t->order.verb == VERB_GET;
 
 	if (get ? t->u->announced : !ok)
 		return;
@@ -728,14 +726,14 @@ take_endpoint(struct exchange *t, struct buf *data)
 	char *url = endpoint_url(t, data);
 	bool ok = url != NULL;
 
-	if (t->announces && t->verb == VERB_GET && ok) {
+	if (t->order.announces && t->order.verb == VERB_GET && ok) {
 		free(u->endpoint);
 		u->endpoint = url;
 	} else {
 		free(url);
 	}
 	e.ok = ok;
-	if (t->announces)
+	if (t->order.announces)
 		exchange_tell(t, &e);
 	else
 		refuse_endpoint(t, ok);
@@ -751,7 +749,7 @@ is_answer(const struct exchange *t, const char *type, const struct frame *m)
 		return true;
 	if ((m->kind != FRAME_RESULT && m->kind != FRAME_ERROR) || !has_id(m))
 		return false;
-	return strcmp(type, "message") == 0 || t->verb == VERB_GET ||
+	return strcmp(type, "message") == 0 || t->order.verb == VERB_GET ||
 	    (t->body != NULL && msg_id_same(m->id, t->body->id));
 }
 
@@ -804,7 +802,7 @@ on_event(const char *type, struct buf *data, void *arg)
 	/* On a POST's stream only the first event can be an endpoint; others of
 	 * that name are skipped. */
 	if (strcmp(type, "endpoint") == 0 && verdict_2xx(&t->facts) &&
-	    (t->verb == VERB_GET || (first && !t->endpoint))) {
+	    (t->order.verb == VERB_GET || (first && !t->order.endpoint))) {
 		take_endpoint(t, data);
 		return;
 	}
@@ -863,7 +861,7 @@ head_is_due(struct exchange *t)
 		u->cap_heads = u->cap_heads * 2 + 8;
 		u->heads = xrealloc(u->heads, u->cap_heads * sizeof *u->heads);
 	}
-	u->heads[u->n_heads++] = t->ticket;
+	u->heads[u->n_heads++] = t->order.ticket;
 }
 
 /* Frees what tells the heads at the end of the turn. */
@@ -1183,29 +1181,22 @@ streamable_send(struct streamable *u, const struct order *order)
 	struct exchange *t = xcalloc(1, sizeof *t);
 
 	t->u = u;
-	t->ticket = order->ticket;
-	t->verb = order->verb;
+	t->order = *order;
 	t->body = order->verb == VERB_POST ? frame_ref(order->body) : NULL;
 	t->session = dup_span(order->session);
 	t->version = dup_span(order->version);
 	t->last_event_id = dup_span(order->last_event_id);
-	t->silent_ok = order->listen;
-	t->control = order->control;
-	t->interactive = order->interactive;
-	t->fresh = order->fresh;
-	t->wary = order->wary;
-	t->endpoint = order->endpoint;
-	t->announces = order->announces;
 	if (order->mirrored != NULL)
 		headers_append(&t->mirrored, order->mirrored);
 	if (u->config.trace_headers && t->body != NULL)
 		trace_context_headers(t->body, &t->mirrored);
-	hash_add(&u->by_ticket, &t->by_ticket, t->ticket);
+	hash_add(&u->by_ticket, &t->by_ticket, t->order.ticket);
 	QUEUE_ADD(u, t);
 	if (loop_now(u->loop) < u->config.credentials->until)
 		request_start(t);
 	else
-		u->ops.authorize(t->ticket, t->verb == VERB_DELETE, u->arg);
+		u->ops.authorize(t->order.ticket, t->order.verb == VERB_DELETE,
+		    u->arg);
 }
 
 void
