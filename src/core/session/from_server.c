@@ -366,7 +366,7 @@ session_message(struct session *s, struct attempt *a, const struct facts *f,
 		return;
 	}
 	if (a->kind == ATTEMPT_LISTEN && verdict_2xx(f))
-		session_listen_event(s);
+		s->listen.event = true;
 	if (a->kind == ATTEMPT_CALL && a->last_event_id.n > 0)
 		s->event_ids.trusted = true;
 	if (m->kind == FRAME_RESULT)

@@ -309,11 +309,6 @@ void session_answer_all(struct session *s);
 
 /* Opens the stream of a new session. */
 void session_listen_open(struct session *s);
-/* Opens it at the end of this step: by the first of the next two functions, or
- * by the second. There is one idle connection, and what comes second opens
- * another, which costs two round trips more. A user waits for the lists, for
- * the stream only if the server may ask something during a call. */
-void session_listen_soon(struct session *s);
 /* Opens a stream that is due, or one that broke, if it goes out before this
  * frame, the first that is held. NULL: nothing is. */
 void session_listen_before(struct session *s, const struct held *h);
@@ -337,8 +332,6 @@ void session_listen_broke(struct session *s, const struct attempt *a,
 /* Opens a stream that broke beside the call that goes out in this step: the
  * server may ask something on it before it answers the call. */
 void session_listen_hurry(struct session *s);
-/* The stream delivered something. */
-void session_listen_event(struct session *s);
 /* Opens the stream again after the back-off. */
 void session_listen_again(struct session *s);
 /* Opens the stream if ALARM_LISTEN is due. */

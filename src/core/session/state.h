@@ -221,7 +221,11 @@ struct listen_stream {
 	enum listen_state state;
 	uint64_t ticket; /* LISTEN_OPEN */
 	int64_t since;
-	bool due;    /* it opens at the end of this step */
+	bool due;    /* it opens at the end of this step, before or behind what
+		      * goes out then. What comes second opens another
+		      * connection, which costs two round trips more: a user
+		      * waits for the lists, for the stream only if the server
+		      * may ask something during a call */
 	bool behind; /* LISTEN_OPEN: requests for lists went out before it */
 	bool worked; /* a stream opened in this generation */
 	bool held;   /* the server has held a stream open, in whatever
