@@ -10,6 +10,7 @@
 #include "base/queue.h"
 #include "io/url.h"
 #include "os/file.h"
+#include "os/network.h"
 
 /* --- the proxy --- */
 
@@ -196,6 +197,10 @@ set_trust(struct transfer *x)
 		    a->file);
 	if (both.len > 0)
 		SET(x, CURLOPT_CAINFO_BLOB, &both);
+	if (os_keeps_authorities && c->cacert == NULL && a->folder == NULL)
+		SET(x, CURLOPT_SSL_OPTIONS, (long)CURLSSLOPT_NATIVE_CA);
+	if (os_keeps_authorities && c->proxy_cacert == NULL)
+		SET(x, CURLOPT_PROXY_SSL_OPTIONS, (long)CURLSSLOPT_NATIVE_CA);
 	if (c->proxy_cacert != NULL)
 		set_authorities(x, CURLOPT_PROXY_CAPATH, NULL,
 		    CURLOPT_PROXY_CAINFO, c->proxy_cacert);

@@ -76,6 +76,10 @@ int os_listen(bool ipv6, bool everywhere, unsigned port, int backlog);
 /* Returns a connection, or -1 with errno; EAGAIN: there is none now. */
 int os_accept(int s);
 
+/* Does the system keep the authorities to trust in a store of its own, and not
+ * in files? */
+extern const bool os_keeps_authorities;
+
 /* Returns a stream that is ready for reading after a change of links, addresses
  * or routes; -1: the system reports none. Close it by os_socket_close. */
 int os_route_open(void);

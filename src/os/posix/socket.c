@@ -25,6 +25,8 @@ const bool os_reset_keeps_bytes = true;
 const bool os_reset_keeps_bytes = false;
 #endif
 
+const bool os_keeps_authorities = false;
+
 /* --- addresses --- */
 
 struct os_address

@@ -19,6 +19,7 @@
 #endif
 
 const bool os_reset_keeps_bytes = false;
+const bool os_keeps_authorities = true;
 
 /* --- addresses --- */
 
