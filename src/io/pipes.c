@@ -43,6 +43,7 @@ struct pipes {
 	struct loop_timer *in_timer;
 
 	struct os_output *out;
+	struct os_part *parts; /* for one write */
 	bool broken;
 	bool above;   /* high was called, low was not yet */
 	bool put_off; /* pipes_on_turn_end is deferred */
@@ -210,17 +211,17 @@ queue_drop(struct pipes *p)
 /* Collects the next bytes of the queue, at most limit. A frame and its LF lie
  * side by side. */
 static size_t
-queue_gather(const struct pipes *p, struct os_part *v, size_t limit)
+queue_gather(const struct pipes *p, size_t limit)
 {
 	const struct frame *f;
 	size_t i, skip = p->written, part;
 
-	for (i = 0; i < p->n && i < OS_PARTS_MAX && limit > 0; i++) {
+	for (i = 0; i < p->n && i < os_output_parts && limit > 0; i++) {
 		f = p->ring[(p->head + i) & (p->cap - 1)];
 		part = f->text.n + 1 - skip;
 		if (part > limit)
 			part = limit;
-		v[i] = (struct os_part){ f->text.p + skip, part };
+		p->parts[i] = (struct os_part){ f->text.p + skip, part };
 		limit -= part;
 		skip = 0;
 	}
@@ -237,12 +238,11 @@ queue_gather(const struct pipes *p, struct os_part *v, size_t limit)
 static int
 out_write(struct pipes *p)
 {
-	struct os_part v[OS_PARTS_MAX];
 	size_t share = OUT_TURN;
 	int64_t n;
 
 	while (p->n > 0 && share > 0) {
-		n = os_output_write(p->out, v, queue_gather(p, v, share));
+		n = os_output_write(p->out, p->parts, queue_gather(p, share));
 		if (n == -1)
 			return -1;
 		if (n == 0)
@@ -456,6 +456,7 @@ pipes_new(struct loop *l, int in, int out, size_t high, size_t low,
 	p->low = low;
 	p->in = os_input_open(in);
 	p->out = os_output_open(out, in);
+	p->parts = xcalloc(os_output_parts, sizeof *p->parts);
 	p->in_timer = loop_timer_new(l, pipes_on_in_turn, p);
 	p->out_timer = loop_timer_new(l, pipes_on_out_retry, p);
 	p->flush_timer = loop_timer_new(l, pipes_on_flush_timer, p);
@@ -488,5 +489,6 @@ pipes_free(struct pipes *p)
 	free(p->ring);
 	os_input_close(p->in);
 	os_output_close(p->out);
+	free(p->parts);
 	free(p);
 }

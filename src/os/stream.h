@@ -33,7 +33,9 @@ struct os_part {
 	size_t n;
 };
 
-enum { OS_TO_READ = 1, OS_TO_WRITE = 2, OS_PARTS_MAX = 64 };
+enum { OS_TO_READ = 1, OS_TO_WRITE = 2 };
+/* The most parts of one call of os_output_write. */
+extern const size_t os_output_parts;
 
 /* Makes an output of this descriptor, which is borrowed and not left
  * non-blocking for others who share it; in is the input beside it. */
@@ -43,7 +45,7 @@ struct os_output *os_output_open(int fd, int in);
 int os_output_stream(const struct os_output *o);
 /* What is watched of that stream, OS_TO_READ or OS_TO_WRITE. */
 extern const int os_output_event;
-/* Writes at most OS_PARTS_MAX parts, or the begin of them. Returns the number
+/* Writes these parts, or the begin of them. Returns the number
  * of bytes that were written; 0: it takes no more for now, and the next call
  * must begin with the same bytes; -1 with errno: it is broken (EPIPE: nobody
  * reads it). */

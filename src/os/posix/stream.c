@@ -54,6 +54,10 @@ struct os_output {
 	bool tells_end;
 };
 
+/* Every system takes this many. */
+enum { PARTS = 64 };
+
+const size_t os_output_parts = PARTS;
 const int os_output_event = OS_TO_WRITE;
 
 static void *
@@ -146,11 +150,11 @@ static ssize_t
 write_once(const struct os_output *o, const struct os_part *parts, size_t n)
 {
 	size_t limit = o->way == OUT_CAREFUL ? OUT_CAREFUL_BYTES : SIZE_MAX;
-	struct iovec v[OS_PARTS_MAX];
+	struct iovec v[PARTS];
 	struct msghdr m;
 	unsigned short i; /* msg_iovlen is an int, or a size_t with glibc */
 
-	for (i = 0; i < n && i < OS_PARTS_MAX && limit > 0; i++) {
+	for (i = 0; i < n && i < PARTS && limit > 0; i++) {
 		/* iov_base lacks const only because readv uses it too. */
 		v[i].iov_base = (void *)(uintptr_t)parts[i].p;
 		v[i].iov_len = parts[i].n < limit ? parts[i].n : limit;

@@ -19,7 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUFFER = 65536 };
+/* A turn of the thread costs more than the copy of many small parts. */
+enum { BUFFER = 65536, PARTS = 2048 };
 
 struct pump {
 	struct os_wake wake;
@@ -44,6 +45,7 @@ struct os_output {
 	bool for_user; /* it is a file or a console */
 };
 
+const size_t os_output_parts = PARTS;
 const int os_output_event = OS_TO_READ;
 
 /* --- the threads --- */
