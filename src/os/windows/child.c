@@ -1,7 +1,7 @@
 /*
  * A program is started with the handles of its stdio and no other. A batch file
  * is given to cmd.exe, which takes some characters for its own wherever they
- * stand: they are quoted so that it gives them on.
+ * stand: a program is not started with them.
  */
 #include "config.h"
 
@@ -76,28 +76,13 @@ add_word(struct text *line, const wchar_t *s)
 	add(line, L'"');
 }
 
-/* As cmd.exe and a batch file take it: a quote is doubled, and a percent sign
- * stands before a variable that gives nothing. A line end cannot be given. */
+/* Between quotes cmd.exe leaves all alone but these. */
 static int
 add_batch_word(struct text *line, const wchar_t *s)
 {
-	size_t slashes = 0;
-
-	add(line, L'"');
-	for (; *s != L'\0'; s++) {
-		if (*s == L'\r' || *s == L'\n')
-			return -1;
-		if (*s == L'%')
-			add_text(line, L"%%cd:~,");
-		if (*s == L'"') {
-			add_many(line, L'\\', slashes);
-			add(line, L'"');
-		}
-		slashes = *s == L'\\' ? slashes + 1 : 0;
-		add(line, *s);
-	}
-	add_many(line, L'\\', slashes);
-	add(line, L'"');
+	if (wcspbrk(s, L"\"%\r\n") != NULL)
+		return -1;
+	add_word(line, s);
 	return 0;
 }
 

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "io/child.h"
 #include "io/pipes.h"
+#include "os/child.h"
 #include "os/clock.h"
 #include "os/error.h"
 #include "os/network.h"
@@ -23,7 +24,7 @@
 
 #define BIG ((size_t)3 * 1024 * 1024)
 #define LINES 20000
-#define TIMEOUT_MS 20000
+#define TIMEOUT_MS 60000
 
 static char *self;
 
@@ -275,6 +276,54 @@ START_TEST(arguments_come_as_they_are)
 }
 END_TEST
 
+/* Where there is cmd.exe, a batch file gets them, too; it gives them on here.
+ * What cmd.exe would change is not started. */
+static const struct {
+	const char *word;
+	enum child_end end;
+} batch_words[] = {
+	{ "two words", CHILD_EXIT },
+	{ "a&b|c<d>e^f", CHILD_EXIT },
+	{ "!x!", CHILD_EXIT },
+	{ "(a)", CHILD_EXIT },
+	{ "%PATH%", CHILD_NO_START },
+	{ "a\" & b", CHILD_NO_START },
+	{ "a\nb", CHILD_NO_START },
+};
+
+START_TEST(batch_file_gets_arguments)
+{
+	static const char name[] = "./check_streams.cmd";
+	const char *const argv[] = { name, batch_words[_i].word, NULL };
+	struct child_config c = { .argv = argv,
+		.output = true,
+		.max_output = BIG,
+		.timeout_ms = TIMEOUT_MS };
+	struct buf expected = { 0 };
+	char *path;
+	struct run r;
+	FILE *f;
+
+	if (os_child_find("cmd.exe", &path) != 0)
+		return;
+	free(path);
+	f = fopen(name, "w");
+	fprintf(f, "@\"%s\" arguments %%*\r\n", self);
+	fclose(f);
+	memset(&r, 0, sizeof r);
+	r.l = loop_new();
+	r.child = child_new(r.l, &c, &run_ops, &r);
+	finish(&r);
+	remove(name);
+	ck_assert_int_eq(r.end, batch_words[_i].end);
+	buf_addf(&expected, "[%s]", batch_words[_i].word);
+	if (r.end == CHILD_EXIT)
+		ck_assert_str_eq(buf_str(&r.out), buf_str(&expected));
+	buf_free(&expected);
+	run_free(&r);
+}
+END_TEST
+
 START_TEST(environment_is_ours_but_for_what_is_named)
 {
 	static const char *const names[] = { "GIVEN", "SECRET_OF_US" };
@@ -386,7 +435,7 @@ START_TEST(stdin_that_stays)
 	buf_init(&r.out, 0);
 	r.l = loop_new();
 	r.child = child_new(r.l, &c, &ops, &r);
-	for (i = 0; i < 200; i++) {
+	for (i = 0; i < 50; i++) {
 		buf_reset(&r.out);
 		child_write(r.child, span_of("question\n"));
 		while (r.child != NULL && r.out.n < 9)
@@ -505,6 +554,8 @@ main(int argc, char **argv)
 		self = xstrdup(argv[0]);
 	tcase_set_timeout(t, 90);
 	tcase_add_test(t, arguments_come_as_they_are);
+	tcase_add_loop_test(t, batch_file_gets_arguments, 0,
+	    COUNT(batch_words));
 	tcase_add_loop_test(t, environment_is_ours_but_for_what_is_named, 0, 2);
 	tcase_add_test(t, status_is_told);
 	tcase_add_test(t, what_hangs_is_killed);
