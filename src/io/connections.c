@@ -559,7 +559,7 @@ on_ready(int fd, int what, void *arg)
 		bits |= CURL_CSELECT_IN;
 	if (what & LOOP_WRITE)
 		bits |= CURL_CSELECT_OUT;
-	drive(w->m, fd, bits);
+	drive(w->m, (curl_socket_t)fd, bits);
 }
 
 /* libcurl no longer asks for it. A connection is open until connections_closed
@@ -585,11 +585,11 @@ put_aside(struct multi *m, int fd)
 /* Watches a descriptor as libcurl asks for. On a change it is watched anew; an
  * idle one is often watched as is wanted already. */
 static int
-on_interest(CURL *easy, curl_socket_t fd, int poll, void *arg, void *socketp)
+on_interest(CURL *easy, curl_socket_t s, int poll, void *arg, void *socketp)
 {
 	struct multi *m = arg;
+	int what, fd = (int)s;
 	struct watch *w;
-	int what;
 
 	(void)easy;
 	(void)socketp;
