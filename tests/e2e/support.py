@@ -829,7 +829,8 @@ def is_plain(test):
 
 def main(needs_program=True, workers=8, after=None):
     """Runs the cases of the calling file, then after(); arguments select by
-    substring, E2E_PLAIN those marked with @plain."""
+    substring, E2E_PLAIN those marked with @plain.  E2E_WITHOUT names a file:
+    its lines that begin with a blank name cases to leave out."""
     if needs_program and not os.access(PROGRAM, os.X_OK):
         sys.stderr.write("MCPSPLICE=%r names no program\n" % PROGRAM)
         sys.exit(1)
@@ -849,6 +850,10 @@ def main(needs_program=True, workers=8, after=None):
         sys.modules["__main__"]))
     if os.environ.get("E2E_PLAIN"):
         tests = [t for t in tests if is_plain(t)]
+    if os.environ.get("E2E_WITHOUT"):
+        with open(os.environ["E2E_WITHOUT"], encoding="utf-8") as f:
+            without = {line.split()[0] for line in f if line[0] == " "}
+        tests = [t for t in tests if t.id().split(".", 1)[1] not in without]
     apart = [t for t in tests
              if getattr(getattr(t, t._testMethodName), "alone", False)]
     together = [t for t in tests if t not in apart]

@@ -100,7 +100,7 @@ answer_whole(struct world *w, size_t i, const char *text)
 }
 
 bool
-accept(struct world *w, size_t i)
+accept_message(struct world *w, size_t i)
 {
 	struct exchange *x = &w->exchanges[i];
 

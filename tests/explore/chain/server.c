@@ -112,7 +112,7 @@ opening_turn(struct world *w, size_t i)
 		return;
 	if (!fits(w, i))
 		refuse_form(w, i);
-	else if (w->kind != SERVER_SSE || !accept(w, i))
+	else if (w->kind != SERVER_SSE || !accept_message(w, i))
 		answer(w, i);
 }
 
@@ -146,11 +146,12 @@ call_post_turn(struct world *w, size_t i)
 		return;
 	}
 	if (w->kind == SERVER_SSE) {
-		if (!accept(w, i))
+		if (!accept_message(w, i))
 			end_with(w, i, FATE_REFUSED, "404");
 	} else if (listen || (!w->well && percent(w, w->climate->stream))) {
 		stream_turn(w, i);
-	} else if (w->well || x->modern || percent(w, 90) || !accept(w, i)) {
+	} else if (w->well || x->modern || percent(w, 90) ||
+	    !accept_message(w, i)) {
 		answer(w, i);
 	}
 }

@@ -173,7 +173,7 @@ void user_turn(struct world *w, size_t i);
 void answer(struct world *w, size_t i);
 /* It is accepted, and will be answered on a stream that all share. Returns
  * false if there is none. */
-bool accept(struct world *w, size_t i);
+bool accept_message(struct world *w, size_t i);
 /* A stream begins, or goes on. */
 void stream_turn(struct world *w, size_t i);
 
