@@ -30,5 +30,9 @@ const char *os_path_name(const char *path);
 char *os_path_folder(const char *path);
 /* Returns a path below a folder, which the caller frees. */
 char *os_path_join(const char *folder, const char *name);
+/* Returns the absolute path of this program, as it was started: a link to it
+ * stays a link, because that is what remains the same after an update. name is
+ * its own, argv[0]. The caller frees it; NULL: it cannot be found. */
+char *os_path_of_program(const char *name);
 
 #endif

@@ -427,6 +427,7 @@ wrap_by_hand(struct buf *out, const char *path, struct span text,
 }
 
 #define MAC "Library/Application Support/"
+#define WINDOWS "AppData/Roaming/"
 #define CLINE "User/globalStorage/saoudrizwan.claude-dev/settings/"
 #define ROO "User/globalStorage/rooveterinaryinc.roo-cline/settings/"
 #define KILO "User/globalStorage/kilocode.kilo-code/settings/"
@@ -444,23 +445,28 @@ const struct wrap_host wrap_hosts[] = {
 	{ "Claude Code", ".claude.json" },
 	{ "Claude Desktop", ".config/Claude/claude_desktop_config.json" },
 	{ "Claude Desktop", MAC "Claude/claude_desktop_config.json" },
+	{ "Claude Desktop", WINDOWS "Claude/claude_desktop_config.json" },
 	{ "Cursor", ".cursor/mcp.json" },
 	EDITOR("VS Code", ".config/Code/"),
 	EDITOR("VS Code", MAC "Code/"),
+	EDITOR("VS Code", WINDOWS "Code/"),
 	EDITOR("VS Code", ".vscode-server/data/"),
 	EDITOR("VS Code Insiders", ".config/Code - Insiders/"),
 	EDITOR("VS Code Insiders", MAC "Code - Insiders/"),
+	EDITOR("VS Code Insiders", WINDOWS "Code - Insiders/"),
 	EDITOR("VS Code Insiders", ".vscode-server-insiders/data/"),
 	{ "Cline CLI", ".cline/data/settings/cline_mcp_settings.json" },
 	{ "Kilo Code", ".kilocode/cli/global/settings/mcp_settings.json" },
 	{ "Kiro", ".kiro/settings/mcp.json" },
 	{ "Crush", ".config/crush/crush.json" },
+	{ "Crush", "AppData/Local/crush/crush.json" },
 	{ "Factory", ".factory/mcp.json" },
 	{ "Antigravity", ".gemini/antigravity/mcp_config.json" },
 	{ "mcporter", ".mcporter/mcporter.json" },
 	{ "mcporter", ".mcporter/mcporter.jsonc" },
 	{ "Windsurf", ".codeium/windsurf/mcp_config.json" },
 	{ "Zed", ".config/zed/settings.json" },
+	{ "Zed", WINDOWS "Zed/settings.json" },
 	{ "Gemini CLI", ".gemini/settings.json" },
 	{ "Qwen Code", ".qwen/settings.json" },
 	{ "Copilot CLI", ".copilot/mcp-config.json" },
@@ -475,6 +481,7 @@ const struct wrap_host wrap_hosts[] = {
 	{ "hermes", ".hermes/config.yaml" },
 	{ "fast-agent", "fastagent.config.yaml" },
 	{ "Goose", ".config/goose/config.yaml" },
+	{ "Goose", WINDOWS "Block/goose/config/config.yaml" },
 };
 
 const size_t wrap_hosts_n = sizeof wrap_hosts / sizeof wrap_hosts[0];
@@ -513,43 +520,6 @@ struct wrap {
 	bool by_hand;   /* there is something to do by hand */
 	bool failed;
 };
-
-/* --- the path of this program --- */
-
-static char *
-in_path(const char *name)
-{
-	const char *at = getenv("PATH");
-	char *path;
-	size_t n;
-
-	for (; at != NULL && *at != '\0'; at += n + (at[n] == ':')) {
-		n = strcspn(at, ":");
-		path = xasprintf("%.*s/%s", (int)n, at, name);
-		if (at[0] == '/' && os_file_may(path, OS_MAY_RUN))
-			return path;
-		free(path);
-	}
-	return NULL;
-}
-
-/* Returns the absolute path, because hosts have a PATH of their own. A link to
- * the program stays a link: it is what remains the same after an update. */
-static char *
-own_path(const char *name)
-{
-	const char *last = os_path_name(name);
-	char *folder, *real, *path;
-
-	if (last == name)
-		return in_path(name);
-	folder = os_path_folder(name);
-	real = os_file_real(folder);
-	path = real == NULL ? NULL : os_path_join(real, last);
-	free(folder);
-	free(real);
-	return path;
-}
 
 /* --- one file --- */
 
@@ -891,7 +861,7 @@ command_wrap(const struct options *o, char **why)
 
 	if (!os_path_absolute(home))
 		home = NULL;
-	w.self = own_path(o->argv[0]);
+	w.self = os_path_of_program(o->argv[0]);
 	if (w.self == NULL || !os_file_may(w.self, OS_MAY_RUN)) {
 		*why = xstrdup("cannot find the path of this program; start "
 			       "it by its full path");

@@ -372,9 +372,10 @@ add_variable(struct wrap_start *s, const char *name, char *value)
 	strings_add(&s->variables, value);
 }
 
-/* The command itself. For Windows that is wsl.exe, which hands the words to a
- * shell unless it is told not to: & and $ in a URL would not arrive. A path in
- * the cache of npx will be gone one day, so npx starts it. */
+/* The command itself. Where a host of Windows starts a program of Linux, that
+ * is wsl.exe, which hands the words to a shell unless it is told not to: & and $
+ * in a URL would not arrive. A path in the cache of npx will be gone one day, so
+ * npx starts it; on Windows that is a file for cmd. */
 static void
 add_self(struct wrap_start *s, const char *self, bool windows)
 {
@@ -382,7 +383,12 @@ add_self(struct wrap_start *s, const char *self, bool windows)
 		add(s, "wsl.exe");
 		add(s, "--exec");
 	}
-	if (strstr(self, "/_npx/") != NULL) {
+	if (strstr(self, "/_npx/") != NULL ||
+	    strstr(self, "\\_npx\\") != NULL) {
+		if (is_of_windows(self)) {
+			add(s, "cmd");
+			add(s, "/c");
+		}
 		add(s, "npx");
 		add(s, "-y");
 		self = "mcpsplice";
@@ -750,7 +756,7 @@ wrap_words_read(struct wrap_start *s, struct wrap_plan *plan, struct span name,
 
 	/* it is for Windows, but starts a program of Linux already */
 	if (skip_wsl(&r)) {
-		from = r.at;
+		from = is_of_windows(self) ? 0 : r.at;
 		windows = false;
 	} else if (skip_cmd(&r)) {
 		windows = true;
@@ -770,6 +776,7 @@ wrap_words_read(struct wrap_start *s, struct wrap_plan *plan, struct span name,
 	found = c.program == NULL ? speaks_of(words) : is_client(c.program, &r);
 	for (i = from; i < r.at && from == 0; i++)
 		windows = windows || is_of_windows(words->list[i]);
+	windows = windows && !is_of_windows(self);
 	if (found)
 		why = c.program == NULL ? not_understood() :
 					  replace(&c, &r, from, self, windows);

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Out of memory. */
 static char *
@@ -65,5 +66,40 @@ os_path_join(const char *folder, const char *name)
 	if (n > 0 && folder[n - 1] != '/')
 		path[n++] = '/';
 	memcpy(path + n, name, m);
+	return path;
+}
+
+static char *
+in_path(const char *name)
+{
+	const char *at = getenv("PATH");
+	char *folder, *path;
+	size_t n;
+
+	for (; at != NULL && *at != '\0'; at += n + (at[n] == ':')) {
+		n = strcspn(at, ":");
+		folder = sure(strndup(at, n));
+		path = os_path_join(folder, name);
+		free(folder);
+		if (at[0] == '/' && access(path, X_OK) == 0)
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
+char *
+os_path_of_program(const char *name)
+{
+	const char *last = os_path_name(name);
+	char *folder, *real, *path;
+
+	if (last == name)
+		return in_path(name);
+	folder = os_path_folder(name);
+	real = realpath(folder, NULL);
+	path = real == NULL ? NULL : os_path_join(real, last);
+	free(folder);
+	free(real);
 	return path;
 }

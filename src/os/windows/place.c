@@ -135,3 +135,14 @@ os_path_join(const char *folder, const char *name)
 	memcpy(path + n, name, m);
 	return path;
 }
+
+char *
+os_path_of_program(const char *name)
+{
+	static wchar_t path[32768]; /* the longest path */
+
+	(void)name;
+	return GetModuleFileNameW(NULL, path, sizeof path / sizeof *path) > 0 ?
+	    os_plain_path(path) :
+	    NULL;
+}

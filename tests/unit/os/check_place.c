@@ -65,6 +65,18 @@ START_TEST(places)
 }
 END_TEST
 
+START_TEST(program)
+{
+	char *path = os_path_of_program("./unit/os/check_place");
+
+	ck_assert_ptr_nonnull(path);
+	ck_assert(os_path_absolute(path));
+	ck_assert_ptr_eq(strstr(os_path_name(path), "check_place"),
+	    os_path_name(path));
+	free(path);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -74,6 +86,7 @@ main(void)
 	tcase_add_test(tc, paths);
 	tcase_add_test(tc, absolute);
 	tcase_add_test(tc, places);
+	tcase_add_test(tc, program);
 	suite_add_tcase(s, tc);
 	return unit_run(s);
 }

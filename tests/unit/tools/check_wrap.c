@@ -1092,18 +1092,34 @@ END_TEST
 
 /* The path of mcpsplice, and what starts it. */
 static const struct {
-	const char *self, *start;
+	const char *self, *before, *start;
 } runs[] = {
 	{ "/u/.npm/_npx/2a6b/node_modules/@mcpsplice/linux-x64/bin/mcpsplice",
+	    "'mcp-remote','args':['https://a/x']",
 	    "'npx','args':['-y', 'mcpsplice', 'https://a/x']" },
-	{ "/u/_npxx/mcpsplice", "'/u/_npxx/mcpsplice','args':['https://a/x']" },
+	{ "/u/_npxx/mcpsplice", "'mcp-remote','args':['https://a/x']",
+	    "'/u/_npxx/mcpsplice','args':['https://a/x']" },
+	/* a program of Windows needs no WSL */
+	{ "C:\\Program Files\\m\\mcpsplice.exe",
+	    "'mcp-remote','args':['https://a/x']",
+	    "'C:\\\\Program Files\\\\m\\\\mcpsplice.exe',"
+	    "'args':['https://a/x']" },
+	{ "C:\\m\\mcpsplice.exe",
+	    "'cmd','args':['/c','npx','-y','mcp-remote','https://a/x']",
+	    "'C:\\\\m\\\\mcpsplice.exe','args':['https://a/x']" },
+	{ "C:\\m\\mcpsplice.exe",
+	    "'wsl','args':['npx','mcp-remote','https://a/x']",
+	    "'C:\\\\m\\\\mcpsplice.exe','args':['https://a/x']" },
+	{ "C:\\n\\_npx\\2a\\node_modules\\@mcpsplice\\win32-x64\\mcpsplice.exe",
+	    "'npx.cmd','args':['mcp-remote','https://a/x']",
+	    "'cmd','args':['/c', 'npx', '-y', 'mcpsplice', 'https://a/x']" },
 };
 
 START_TEST(run_by)
 {
-	char *before = json("{'mcpServers':{'e':{'command':'mcp-remote',"
-			    "'args':['https://a/x']}}}"),
-	     *wanted = json(runs[_i].start);
+	char *started = xasprintf("{'mcpServers':{'e':{'command':%s}}}",
+		 runs[_i].before),
+	     *before = json(started), *wanted = json(runs[_i].start);
 	struct wrap_plan p = { 0 };
 	struct buf out, hand;
 	char *why = NULL;
@@ -1119,8 +1135,10 @@ START_TEST(run_by)
 	wrap_by_hand(&hand, "c.yaml",
 	    span_of("mcpServers:\n  a:\n    url: https://a/x\n"), runs[_i].self,
 	    false);
-	ck_assert_ptr_ne(strstr(buf_str(&hand), "mcpsplice\""), NULL);
+	ck_assert_ptr_ne(strstr(buf_str(&hand), "mcpsplice"), NULL);
 	ck_assert_ptr_eq(strstr(buf_str(&hand), "node_modules"), NULL);
+	ck_assert_ptr_eq(strstr(buf_str(&hand), "wsl"), NULL);
+	free(started);
 	wrap_plan_free(&p);
 	buf_free(&out);
 	buf_free(&hand);
