@@ -132,10 +132,12 @@ file_dir(const char *base, const char *below, bool make, char **why)
 	char *path;
 	int fd, saved;
 	size_t other;
+	bool advise;
 
 	if (!os_path_absolute(base)) {
-		*why = xstrdup("HOME is not set; set it to a folder of your "
-			       "own");
+		*why = xasprintf("%s is not set; set it to a folder of your "
+				 "own",
+		    os_place_variable(OS_PLACE_DATA));
 		errno = EINVAL;
 		return -1;
 	}
@@ -157,11 +159,12 @@ file_dir(const char *base, const char *below, bool make, char **why)
 		reason = saved == EPERM ?
 		    "it belongs to another user, or others can write to it" :
 		    strerror(saved);
-		*why = xasprintf("%.*s cannot be used: %s%s",
+		advise = saved != ENOSPC && saved != EMFILE && saved != EIO;
+		*why = xasprintf("%.*s cannot be used: %s%s%s%s",
 		    (int)(other > 0 ? other : strlen(path)), path, reason,
-		    saved == ENOSPC || saved == EMFILE || saved == EIO ?
-			"" :
-			"; set HOME to a folder of your own");
+		    advise ? "; set " : "",
+		    advise ? os_place_variable(OS_PLACE_DATA) : "",
+		    advise ? " to a folder of your own" : "");
 		errno = saved;
 	}
 	free(path);
@@ -501,6 +504,6 @@ file_warn_if_open(const char *path, const struct os_file *f)
 		log_warn("%s belongs to another user", path);
 	else if (f->open)
 		log_warn("%s holds a credential and other users can read it; "
-			 "\"chmod 600\" it",
-		    path);
+			 "%s",
+		    path, os_how_private);
 }

@@ -449,15 +449,15 @@ option_trust(const char *path, int fd, unsigned folders)
 	if (f.foreign != NULL)
 		why = xasprintf("refusing the configuration file %s: %s "
 				"belongs to another user, who could use it "
-				"to run programs. Make it yours or root's "
-				"with chown, or use a copy%s",
+				"to run programs. %s, or use a copy%s",
 		    path, strcmp(f.foreign, path) == 0 ? "it" : f.foreign,
+		    os_how_own,
 		    os_user_is_root() ? "; sudo -H uses root's own HOME" : "");
 	else if (f.opened.n > 0)
 		why = xasprintf("refusing the configuration file %s: others "
 				"can write to it or its folder, and could "
-				"use it to run programs; \"chmod go-w%s\"",
-		    path, buf_str(&f.opened));
+				"use it to run programs; %s%s%s",
+		    path, os_how_shut[0], buf_str(&f.opened), os_how_shut[1]);
 	free(f.foreign);
 	buf_free(&f.opened);
 	return why;
@@ -699,19 +699,20 @@ option_file_read(struct option_settings *out, const char *path,
 	struct span line;
 	const char *lf;
 	size_t at = 0;
-	bool others;
+	bool others, home;
 	int error, rc = 0;
 
 	buf_init(&text, BOUND_QUEUE_BYTES);
 	error = slurp(&r, &text, &others);
 	if (error != 0 && (needed || (error != ENOENT && error != ENOTDIR))) {
+		home = weight == WEIGHT_HOME && error == EACCES;
 		if (*why == NULL)
 			*why = xasprintf("cannot read the configuration file "
-					 "%s: %s%s",
+					 "%s: %s%s%s%s",
 			    string_shown(path), strerror(error),
-			    weight == WEIGHT_HOME && error == EACCES ?
-				"; set HOME to a folder of your own" :
-				"");
+			    home ? "; set " : "",
+			    home ? os_place_variable(OS_PLACE_CONFIG) : "",
+			    home ? " to a folder of your own" : "");
 		rc = -1;
 	}
 	while (rc == 0 && error == 0 && at < text.n) {
@@ -901,8 +902,8 @@ read_file(struct loader *l, const char *path, enum option_weight weight)
 	if (exposed)
 		strings_add(&l->o->warnings,
 		    xasprintf("%s holds a secret and other users can read "
-			      "it; \"chmod 600\" it",
-			path));
+			      "it; %s",
+			path, os_how_private));
 	return 0;
 }
 

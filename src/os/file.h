@@ -78,6 +78,11 @@ int os_file_hide(int fd, bool folder);
  * NULL: the rights of a file that all may read. */
 int os_file_like(int fd, const char *path);
 
+/* What users are told to do about a file: to make it theirs or root's, to take
+ * all rights from others, and to take the right to write, which has the paths in
+ * the middle. */
+extern const char os_how_own[], os_how_private[], os_how_shut[2][64];
+
 /* Replaces the file of that name in one step. */
 int os_file_rename(int dir, const char *from, const char *to);
 int os_file_remove(int dir, const char *name);

@@ -22,6 +22,11 @@ const char *os_place(enum os_place what);
  * call. */
 const char *os_place_below(const char *path);
 
+/* For users: the variable that names a place, and how they write what
+ * os_place_below has. Both last until the next call. */
+const char *os_place_variable(enum os_place what);
+const char *os_place_shown(const char *path);
+
 /* Is it a path that does not depend on the current folder? NULL is none. */
 bool os_path_absolute(const char *path);
 /* Returns the last part of a path, of the same text. */

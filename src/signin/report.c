@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "os/place.h"
 #include "os/random.h"
 
 int64_t
@@ -181,9 +182,8 @@ report_busy(struct login *g)
 static void
 report_broken(struct login *g, int error)
 {
-	char *why = xasprintf("the token store ~/" STORE_BELOW
-			      " cannot be used: %s",
-	    strerror(error));
+	char *why = xasprintf("the token store %s cannot be used: %s",
+	    os_place_shown(STORE_BELOW), strerror(error));
 
 	login_report_why(g, CAME_BROKEN, why);
 	free(why);

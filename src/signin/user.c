@@ -14,6 +14,7 @@
 #include "base/bounds.h"
 #include "base/codec.h"
 #include "os/error.h"
+#include "os/place.h"
 
 enum { LOOK_MS = 1000 };
 
@@ -131,9 +132,8 @@ login_clear(struct login *g)
 		login_report(g, CAME_DONE);
 		return;
 	}
-	why = xasprintf("the token store ~/" STORE_BELOW
-			" cannot be written: %s",
-	    os_error_text(errno));
+	why = xasprintf("the token store %s cannot be written: %s",
+	    os_place_shown(STORE_BELOW), os_error_text(errno));
 	login_report_why(g, CAME_BROKEN, why);
 	free(why);
 }

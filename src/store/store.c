@@ -488,13 +488,19 @@ op_parse(struct store_op *op, struct span text, const char *where)
 		    where, reason);
 }
 
+/* Lasts until the next call. */
 static const char *
 reason_of(int error)
 {
+	static char text[200];
+
 	switch (error) {
 	case EPERM:
-		return "it belongs to another user, or others can read or "
-		       "write it; if it is yours, \"chmod 600\" it";
+		snprintf(text, sizeof text,
+		    "it belongs to another user, or others can read or write "
+		    "it; if it is yours, %s",
+		    os_how_private);
+		return text;
 	case ELOOP:
 		return "it is a link";
 	case EINVAL:

@@ -83,8 +83,8 @@ save(struct span text, char **why)
 	if (file_write(dir, NAME, text, false) == 0)
 		rc = 0;
 	else
-		*why = xasprintf("~/" FOLDER "/" NAME " cannot be written: %s",
-		    strerror(errno));
+		*why = xasprintf("%s cannot be written: %s",
+		    os_place_shown(FOLDER "/" NAME), strerror(errno));
 	file_close(dir);
 	return rc;
 }
@@ -113,9 +113,8 @@ command_report(const struct options *o, char **why)
 	text = redact_tokens(buf_take(&out));
 	status = save(span_of(text), why) != 0;
 	if (status == 0)
-		printf("%s/" FOLDER "/" NAME
-		       " is written. Read it before you send it.\n",
-		    os_place(OS_PLACE_DATA));
+		printf("%s/%s is written. Read it before you send it.\n",
+		    os_place(OS_PLACE_DATA), os_place_below(FOLDER "/" NAME));
 	string_wipe(&text);
 	loop_free(l);
 	return status;

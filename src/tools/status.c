@@ -847,9 +847,8 @@ lock_token(struct leaving *v)
 		wait_ms(a->loop, STORE_POLL_MS);
 	}
 	if (errno != EWOULDBLOCK)
-		v->why = xasprintf("the token store ~/" STORE_BELOW
-				   " cannot be used: %s",
-		    strerror(errno));
+		v->why = xasprintf("the token store %s cannot be used: %s",
+		    os_place_shown(STORE_BELOW), strerror(errno));
 	else
 		v->why = xstrdup("another mcpsplice is taking too long to "
 				 "get a token");

@@ -872,8 +872,9 @@ command_wrap(const struct options *o, char **why)
 		each_host(&w, home, NULL);
 		conclude(&w);
 	} else {
-		*why = xstrdup("HOME is not set; set it to your home folder, "
-			       "or name the files");
+		*why = xasprintf("%s is not set; set it to your home folder, "
+				 "or name the files",
+		    os_place_variable(OS_PLACE_HOME));
 	}
 	free(w.self);
 	if (fflush(stdout) == EOF && *why == NULL)

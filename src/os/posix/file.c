@@ -19,6 +19,10 @@
 #include <string.h>
 #include <unistd.h>
 
+const char os_how_own[] = "Make it yours or root's with chown";
+const char os_how_private[] = "\"chmod 600\" it";
+const char os_how_shut[2][64] = { "\"chmod go-w", "\"" };
+
 static int
 at(int dir)
 {

@@ -31,6 +31,22 @@ os_place_below(const char *path)
 	return path;
 }
 
+const char *
+os_place_variable(enum os_place what)
+{
+	(void)what;
+	return "HOME";
+}
+
+const char *
+os_place_shown(const char *path)
+{
+	static char *shown;
+
+	free(shown);
+	return shown = os_path_join("~", path);
+}
+
 bool
 os_path_absolute(const char *path)
 {

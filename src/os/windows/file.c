@@ -28,6 +28,13 @@
 #define EPOCH_S INT64_C(11644473600) /* from 1601 to 1970 */
 #define PER_S 10000000               /* of a FILETIME */
 
+const char os_how_own[] = "Make it yours or the administrators' with \"icacls "
+			  "FILE /setowner %USERNAME%\"";
+const char os_how_private[] = "take their rights with \"icacls FILE "
+			      "/inheritance:r /grant:r %USERNAME%:F\"";
+const char os_how_shut[2][64] = { "take their right to write with icacls from",
+	"" };
+
 static HANDLE
 handle(int fd)
 {

@@ -86,6 +86,28 @@ os_place_below(const char *path)
 	return path;
 }
 
+const char *
+os_place_variable(enum os_place what)
+{
+	return what == OS_PLACE_HOME ? "USERPROFILE" :
+	    what == OS_PLACE_CONFIG  ? "APPDATA" :
+				       "LOCALAPPDATA";
+}
+
+const char *
+os_place_shown(const char *path)
+{
+	static char *shown;
+	char *p;
+
+	free(shown);
+	shown = os_path_join("%LOCALAPPDATA%", os_place_below(path));
+	for (p = shown; *p != '\0'; p++)
+		if (*p == '/')
+			*p = '\\';
+	return shown;
+}
+
 /* With a drive, or on another machine. */
 bool
 os_path_absolute(const char *path)

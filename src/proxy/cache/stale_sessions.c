@@ -50,8 +50,9 @@ stale_sessions_new(const char *home, const struct profile *profile)
 
 	if (!os_path_absolute(home)) {
 		log_debug(
-		    "sessions are not recorded for the next start: HOME is "
-		    "not set");
+		    "sessions are not recorded for the next start: %s is not "
+		    "set",
+		    os_place_variable(OS_PLACE_DATA));
 		return NULL;
 	}
 	o = xcalloc(1, sizeof *o);

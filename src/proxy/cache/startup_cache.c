@@ -81,7 +81,8 @@ startup_cache_new(const char *home, const struct profile *profile)
 	struct startup_cache *m;
 
 	if (!os_path_absolute(home)) {
-		log_debug("the startup cache is not used: HOME is not set");
+		log_debug("the startup cache is not used: %s is not set",
+		    os_place_variable(OS_PLACE_DATA));
 		return NULL;
 	}
 	m = xcalloc(1, sizeof *m);

@@ -14,6 +14,7 @@
 #include "auth/proof.h"
 #include "base/bounds.h"
 #include "base/log.h"
+#include "os/place.h"
 #include "proxy/credentials/command.h"
 
 /*
@@ -651,6 +652,19 @@ asked_too_often(const struct oauth *o)
 	    loop_now(o->loop) - o->asked[2] < BOUND_TABS_MS;
 }
 
+static bool
+refuse_another(struct oauth *o, const struct waiter *w)
+{
+	char *why = xasprintf("it has asked for too many sign-ins, and there "
+			      "is no folder to note the next one in; set %s to "
+			      "a folder of your own",
+	    os_place_variable(OS_PLACE_DATA));
+
+	refusal_final(o, w, why, false);
+	free(why);
+	return true;
+}
+
 /* Waits for a login process, and starts one if there is none. A question joins
  * a process that asks the user, and waits for one that may not. */
 static bool
@@ -666,11 +680,7 @@ want_login_process(struct oauth *o, const struct waiter *w,
 	if (o->attended && !interactive)
 		return refusal_final(o, w, NULL, false);
 	if (interactive && asked_too_often(o))
-		return refusal_final(o, w,
-		    "it has asked for too many sign-ins, and there is no "
-		    "folder to note the next one in; set HOME to a folder of "
-		    "your own",
-		    false);
+		return refuse_another(o, w);
 	challenge = xstrndup(f->challenge.n == 0 ? "" : f->challenge.p,
 	    f->challenge.n);
 	start_login_process(o, reason, interactive, challenge);
