@@ -446,6 +446,9 @@ const struct wrap_host wrap_hosts[] = {
 	{ "Claude Desktop", ".config/Claude/claude_desktop_config.json" },
 	{ "Claude Desktop", MAC "Claude/claude_desktop_config.json" },
 	{ "Claude Desktop", WINDOWS "Claude/claude_desktop_config.json" },
+	{ "Claude Desktop",
+	    "AppData/Local/Packages/Claude_pzs8sxrjxfjjc/LocalCache/Roaming/"
+	    "Claude/claude_desktop_config.json" },
 	{ "Cursor", ".cursor/mcp.json" },
 	EDITOR("VS Code", ".config/Code/"),
 	EDITOR("VS Code", MAC "Code/"),

@@ -85,6 +85,12 @@ JSON_HOSTS = [
     (".junie/mcp/mcp.json", "mcpServers", {}, "url", None),
     ("Library/Application Support/Claude/claude_desktop_config.json",
      "mcpServers", {}, "url", None),
+    ("AppData/Roaming/Claude/claude_desktop_config.json",
+     "mcpServers", {}, "url", None),
+    ("AppData/Local/Packages/Claude_pzs8sxrjxfjjc/LocalCache/Roaming/Claude/"
+     "claude_desktop_config.json", "mcpServers", {}, "url", None),
+    ("AppData/Roaming/Code/User/mcp.json", "servers", {"type": "http"}, "url",
+     "stdio"),
 ]
 
 HEAD = "\ufeff// kept: \u00fc\r\n{ /* a */\t\"other\" : [1,2,{\"x\": \"//\"},],\n\n"
