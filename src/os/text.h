@@ -1,5 +1,5 @@
 /*
- * Functions on text that the C library has on most systems.
+ * Functions on text that most systems have in their C library.
  */
 #ifndef MCPSPLICE_OS_TEXT_H
 #define MCPSPLICE_OS_TEXT_H

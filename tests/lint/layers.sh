@@ -143,11 +143,11 @@ function check_calls(line,    name, before)
 # begin of a line, and its type on the line before.
 function note_definition(line,    name)
 {
-	# what the C library has elsewhere belongs to all
-	if (file ~ /\.c$/ && file != "os/windows/text.c" && match(line, /^[a-z_][A-Za-z_0-9]*\(/)) {
+	if (file ~ /\.c$/ && match(line, /^[a-z_][A-Za-z_0-9]*\(/)) {
 		name = substr(line, 1, RLENGTH - 1)
 		own[file, name] = 1
-		if (type !~ /(^| )static( |$)/)
+		# text.c has what is in the C library of other systems
+		if (type !~ /(^| )static( |$)/ && file != "os/windows/text.c")
 			defined[name] = file
 	}
 	type = line

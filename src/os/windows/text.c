@@ -1,5 +1,5 @@
 /*
- * What the C library lacks here.
+ * Functions on text that the C library lacks here.
  */
 #include "config.h"
 
@@ -36,4 +36,12 @@ strcasestr(const char *in, const char *what)
 		if (*in == '\0')
 			return NULL;
 	return (char *)(size_t)in;
+}
+
+char *
+stpcpy(char *restrict to, const char *restrict from)
+{
+	size_t n = strlen(from);
+
+	return (char *)memcpy(to, from, n + 1) + n;
 }
