@@ -45,7 +45,7 @@ shows 2 '^ *server: a user signs in, and agrees$'
 shows 1 '^ *server: gives a token for a refresh token$'
 shows 1 '^ *server: takes the token back$'
 shows 0 '^ *browser: .* error'
-shows 1 '^  token     good until .*, can be renewed$'
+shows 1 '^  token     valid until .*, renewed automatically$'
 shows 1 '^Signed out of 127\.0\.0\.1:[0-9]*\.$'
 shows 1 '^3 starts, 2 sign-ins, 1 renewal, 1 logout$'
 if grep -q "$(printf '\033')" "$dir/out"; then

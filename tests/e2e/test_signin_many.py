@@ -309,7 +309,7 @@ class Cold(Case):
             said.append(e["message"])
         self.assertEqual(sum("access_denied" in t and "The person said no"
                              in t for t in said), 1, said)
-        self.assertEqual(sum("the last sign-in came to nothing" in t
+        self.assertEqual(sum("the last sign-in failed" in t
                              for t in said), 7, said)
         # nor does one that comes later bother the user
         late_one = self.starts(1)[0]

@@ -199,9 +199,9 @@ class Failures(Case):
         old = self.token(a, -60)
         for text, words in (
                 ("", "is empty"), (" \n", "it contains no token"),
-                ("garbage", "is no JWT"), ("a.b.c", "is no JWT"),
-                ("e30.W10.x", "is no JWT"), (old, "the JWT expired at"),
-                (old + " " + old, "is no JWT"),
+                ("garbage", "not a JWT"), ("a.b.c", "not a JWT"),
+                ("e30.W10.x", "not a JWT"), (old, "the JWT expired at"),
+                (old + " " + old, "not a JWT"),
                 ("x" * 70000, "cannot be read")):
             where = self.file(text)
             said = self.refused(m, "--assertion-file", where)
@@ -260,7 +260,7 @@ class Failures(Case):
                 ("echo %s; exit 1\n" % t, "ended with status 1"),
                 ("kill -9 $$\n", "ended by signal 9"),
                 ("", "it contains no token"),
-                ("echo '{\"value\":\"%s\"}'\n" % t, "is no JWT"),
+                ("echo '{\"value\":\"%s\"}'\n" % t, "not a JWT"),
                 ("head -c 100000 /dev/zero\n", "wrote more than 64 KiB")):
             said = self.refused(m, "--assertion-command", self.program(text))
             self.assertIn("--assertion-command", said)

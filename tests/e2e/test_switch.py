@@ -102,7 +102,7 @@ class Entries(support.Case):
         status, out, err = self.once(["https://a.example/mcp", "--header",
                                       "Authorization:", "Bearer", "x"])
         self.assertEqual(status, 2)
-        self.assertIn("torn at a blank", err)
+        self.assertIn("split at a space", err)
 
 
 class Clients(Base):
