@@ -1,5 +1,5 @@
 /*
- * Functions on text that the C library lacks here.
+ * What the C library lacks here.
  */
 #include "config.h"
 
