@@ -296,7 +296,7 @@ take_answer(struct command_auth *c, char **why)
 	struct headers fresh = { 0 }, key = { 0 };
 	struct json_object *o;
 	const char *fault;
-	int64_t expires_at;
+	int64_t expires_at = 0;
 	char *what;
 	int rc;
 

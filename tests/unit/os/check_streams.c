@@ -542,13 +542,15 @@ END_TEST
 int
 main(int argc, char **argv)
 {
-	Suite *s = suite_create("streams");
-	TCase *t = tcase_create("streams");
+	Suite *s;
+	TCase *t;
 	int status;
 
 	os_process_begin(&argc, &argv);
 	if (argc > 1)
 		return be_child(argc, argv);
+	s = suite_create("streams");
+	t = tcase_create("streams");
 	self = os_process_program();
 	if (self == NULL)
 		self = xstrdup(argv[0]);
