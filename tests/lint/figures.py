@@ -11,15 +11,15 @@ import sys
 
 # each row of README, and the figure of contrib/bench that it tells
 ROWS = {
-    "from start to the list of tools":
+    "time to tool list":
         "80 ms away: spawn to the answer to tools/list",
     "a call": "80 ms away: a call, warm",
     "a call after 20 s of silence": "80 ms away: a call after 20 s of silence",
     "ten calls at once, the first time":
         "80 ms away: 10 calls at once, the first time",
-    "a call that finds the session lost (404)":
+    "first call after a lost session (404)":
         "80 ms away: a call that finds its session lost",
-    "from end of input to exit": "80 ms away: EOF to exit",
+    "shutdown": "80 ms away: EOF to exit",
     "CPU time of 10,000 calls, on loopback":
         "10,000 calls, 64 in flight: CPU",
     "memory of an idle process": "idle RSS",
