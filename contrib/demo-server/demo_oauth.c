@@ -307,7 +307,7 @@ authorize(struct evhttp_request *req)
 	if (c == NULL ||
 	    !is(evhttp_find_header(&q, "redirect_uri"), c->redirect_uri))
 		demo_reply(req, HTTP_BADREQUEST, "Bad Request",
-		    "Nobody knows this client, or where it wants you sent.");
+		    "Unknown client, or unknown redirect address.");
 	else
 		send_back(req, c, &q);
 	evhttp_clear_headers(&q);
@@ -363,7 +363,7 @@ token_for_code(struct evhttp_request *req, struct evkeyvalq *form)
 	} else if (verifier == NULL || !proves(verifier, g->challenge) ||
 	    !is(evhttp_find_header(form, "redirect_uri"),
 		g->client->redirect_uri)) {
-		reply_error(req, "invalid_grant", "this is no proof");
+		reply_error(req, "invalid_grant", "this is not a proof");
 		grant_drop(g);
 	} else {
 		g->exchanged = true;

@@ -142,7 +142,7 @@ put(struct json_object *message)
 		ssize_t sent = write(talk.requests, line + done, n + 1 - done);
 
 		if (sent == -1)
-			fail("mcpsplice does not read any more");
+			fail("mcpsplice no longer reads");
 		done += (size_t)sent;
 	}
 	free(line);
@@ -204,7 +204,7 @@ take_line(const char *line)
 	struct json_object *id = NULL;
 
 	if (!json_object_is_type(m, json_type_object))
-		fail("a line that is no JSON-RPC message came out");
+		fail("mcpsplice sent a line that is not JSON-RPC");
 	json_object_object_get_ex(m, "id", &id);
 	if (json_object_object_get_ex(m, "method", NULL)) {
 		show("\033[36m", "← ", string_in(m, "method"));
@@ -212,7 +212,7 @@ take_line(const char *line)
 			answer_server(m, id);
 	} else if (!json_object_is_type(id, json_type_int) ||
 	    json_object_get_int(id) != talk.id) {
-		fail("an answer nobody waits for came out");
+		fail("mcpsplice sent an unexpected answer");
 	} else {
 		return m;
 	}
@@ -371,14 +371,14 @@ close_session(void)
 	close(talk.requests);
 	while (!talk.answers.ended) {
 		if (now_ms() > end)
-			fail("mcpsplice did not end after its input");
+			fail("mcpsplice did not exit after its input");
 		reader_fill(&talk.answers, 50);
 		show_logs();
 	}
 	if (talk.answers.held.n > 0)
-		fail("something came out after the last answer");
+		fail("mcpsplice sent more after the last answer");
 	if (waitpid(talk.proxy, &status, 0) != talk.proxy || status != 0)
-		fail("mcpsplice did not end with status 0");
+		fail("mcpsplice did not exit with status 0");
 	talk.proxy = 0;
 	show_logs();
 }
@@ -421,7 +421,7 @@ stop_server(void)
 
 	kill(talk.server, SIGTERM);
 	if (waitpid(talk.server, &status, 0) != talk.server || status != 0)
-		fail("the server did not end in order");
+		fail("the server did not exit cleanly");
 	talk.server = 0;
 	show_logs();
 }
@@ -454,7 +454,7 @@ talk_bundled(void)
 	close_session();
 	stop_server();
 	if (talk.lost == 0)
-		fail("the server refused nothing: nothing was shown");
+		fail("the server lost no session");
 	printf("\n%d sessions lost, %d calls, %d answers, the client noticed "
 	       "nothing\n",
 	    talk.lost, CALLS, CALLS);
@@ -481,7 +481,7 @@ talk_host(const char *config)
 	char **command = demo_host_command(config);
 
 	if (command == NULL)
-		fail("this is no configuration with one server");
+		fail("the configuration must name one server");
 	reader_init(&talk.log, STDIN_FILENO);
 	start_proxy(command, -1);
 	demo_host_free(command);
