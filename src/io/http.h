@@ -97,10 +97,9 @@ struct http_request {
 	bool fresh; /* on a new connection, whatever is idle; the name is looked
 		     * up again */
 	bool wary;  /* on none whose last answer was an error (not in HTTP/2) */
-	/* It begins a session, for which others wait: of the requests of this
-	 * turn it is the first to get an idle connection. If it is refused by
-	 * 404, 410 or 5xx, all cookies are dropped, unless another answer has
-	 * set one since it was sent: they may lead to a replica that is gone. */
+	/* It begins a session. If it is refused by 404, 410 or 5xx, all cookies
+	 * are dropped, unless another answer has set one since it was sent: they
+	 * may lead to a replica that is gone. */
 	bool opens;
 };
 

@@ -29,13 +29,10 @@ http_todo_add(struct transfer *x)
 
 	if (x->todo_prev != NULL)
 		return;
-	x->todo_prev = x->opens ? &h->todo : h->todo_end;
-	x->todo_next = *x->todo_prev;
-	*x->todo_prev = x;
-	if (x->todo_next != NULL)
-		x->todo_next->todo_prev = &x->todo_next;
-	else
-		h->todo_end = &x->todo_next;
+	x->todo_next = NULL;
+	x->todo_prev = h->todo_end;
+	*h->todo_end = x;
+	h->todo_end = &x->todo_next;
 	http_todo_wake(h);
 }
 

@@ -222,8 +222,7 @@ initial_of(char c)
 
 /* Lets h->on_turn_end be called once, at the end of this turn. */
 void http_todo_wake(struct http *h);
-/* Adds x to the list, if it is not there already: as the first if it opens a
- * session, else as the last. */
+/* Adds x as the last of the list, if it is not there already. */
 void http_todo_add(struct transfer *x);
 /* Takes x from the list, if it is there. */
 void http_todo_remove(struct transfer *x);
