@@ -759,8 +759,9 @@ class BothTogether(BothCase):
             status, text = self.command(second, "logout", self.m.url)
             self.assertEqual(status, 0, text)
             # the words of either program
-        self.assertRegex(text, "The sign-in that (waited for you was ended|"
-                         "was waiting for you was cancelled)")
+            self.assertRegex(
+                text, "The sign-in that (waited for you was ended|"
+                "was waiting for you was cancelled)")
             self.our_error(p.answer("hello", LONG), "auth_required")
             p.finish()
             self.free.set()
