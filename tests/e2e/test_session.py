@@ -142,35 +142,6 @@ class Renewal(support.Case):
         self.assertEqual(new[0].body, new[3].body)
         self.assertEqual(len(s.executed), 3)
 
-    def test_the_new_session_is_ready_first(self):
-        """The witness has the one idle connection, and the new session another:
-        the old one speaks when the new one has answered."""
-        s, p = self.pair()
-        p.tool()
-
-        def before(rx, tx):
-            if rx.rpc == "initialize":
-                self.assertTrue(s.wait(lambda: s.connections > 1))
-            elif rx.rpc == "ping" and rx.sid == s.made[0]:
-                self.assertTrue(s.wait(lambda: [
-                    r for r in s.witnesses if r.sid != rx.sid and r.done]))
-            return False
-        s.before = before
-        s.forget()
-        seen = len(s.requests)
-        p.tool()
-        new = {(r.rpc, r.sid): r for r in s.requests[seen:]}
-        used = new["tools/call", s.made[0]].conn
-        self.assertEqual(
-            [new[what].conn == used for what in (
-                ("initialize", None), ("notifications/initialized", s.made[1]),
-                ("ping", s.made[1]), ("ping", s.made[0]))],
-            [False, False, False, True])
-        self.assertGreater(new["tools/call", s.made[1]].time,
-                           new["ping", s.made[0]].answered)
-        self.assertEqual(s.deleted, [])
-        p.finish()
-
     def test_delete_of_the_new_session_only(self):
         s, p = self.pair()
         s.forget()

@@ -253,11 +253,14 @@ session_same_id(const struct generation *a, const struct generation *b)
 }
 
 bool
-session_is_fragile(const struct generation *g)
+session_is_fragile(const struct session *s, const struct generation *g)
 {
 	enum { DIGITS = 32 };
+	/* A spare session was not asked for its revision. */
+	const char *version = g->version != NULL ? g->version :
+						   s->generation->version;
 
-	return g->version != NULL && strcmp(g->version, "2025-03-26") <= 0 &&
+	return version != NULL && strcmp(version, "2025-03-26") <= 0 &&
 	    g->session != NULL && strlen(g->session) == DIGITS &&
 	    strspn(g->session, "0123456789abcdef") == DIGITS;
 }
@@ -269,7 +272,7 @@ session_delete(struct session *s, struct generation *g)
 
 	if (g != s->generation && session_same_id(g, s->generation))
 		return false;
-	if (session_is_fragile(g)) {
+	if (session_is_fragile(s, g)) {
 		session_log(s, LEVEL_INFO,
 		    "%s may be of a kind that a DELETE ends for everybody: "
 		    "its session is left to it",

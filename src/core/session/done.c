@@ -319,9 +319,6 @@ ready_done(struct session *s, struct attempt *a, const struct facts *f)
 	a->live = false;
 	if (!phase_permits(s, PHASE_READIES) ||
 	    a->generation != s->generation) {
-		if (a->generation == s->spare.generation && verdict_2xx(f) &&
-		    !lost)
-			session_witness_spare(s);
 		calls_attempt_drop(&s->calls, a);
 		return;
 	}

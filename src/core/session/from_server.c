@@ -366,7 +366,7 @@ session_message(struct session *s, struct attempt *a, const struct facts *f,
 		return;
 	}
 	if (a->kind == ATTEMPT_LISTEN && verdict_2xx(f))
-		s->listen.event = true;
+		session_listen_event(s);
 	if (a->kind == ATTEMPT_CALL && a->last_event_id.n > 0)
 		s->event_ids.trusted = true;
 	if (m->kind == FRAME_RESULT)
@@ -376,10 +376,10 @@ session_message(struct session *s, struct attempt *a, const struct facts *f,
 	if (!answer && a->call != NULL)
 		a->call->spoke = true;
 	heard(s, a);
-	/* Only answers count on an old listen stream, where everything else
-	 * belongs to a session that is gone, and in a spare session. */
-	if (!answer && a->generation != s->generation &&
-	    (a->kind == ATTEMPT_LISTEN || a->generation == s->spare.generation))
+	/* Only answers count on an old listen stream: everything else belongs
+	 * to a session that is gone. */
+	if (!answer && a->kind == ATTEMPT_LISTEN &&
+	    a->generation != s->generation)
 		return;
 	if (!answer && phase_permits(s, PHASE_FIRST) && !is_own_handshake(s)) {
 		session_keep_early(s, m);

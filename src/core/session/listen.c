@@ -43,6 +43,12 @@ session_listen_open(struct session *s)
 	listen_start(s);
 }
 
+void
+session_listen_soon(struct session *s)
+{
+	s->listen.due = true;
+}
+
 /* Does the server answer this request without a question to the client? */
 static bool
 is_quiet(const struct frame *f)
@@ -195,6 +201,12 @@ session_listen_hurry(struct session *s)
 		listen_start(s);
 	}
 	n->hurry = false;
+}
+
+void
+session_listen_event(struct session *s)
+{
+	s->listen.event = true;
 }
 
 void

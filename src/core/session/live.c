@@ -106,16 +106,13 @@ session_begin_ready(struct session *s)
 {
 	session_phase(s, PHASE_READYING, by_then(s, BOUND_STEP_MS));
 	s->witness.ready = false;
-	if (!s->spare.ready && session_spare_attempt(s, ATTEMPT_READY) == NULL)
-		session_start(s,
-		    calls_attempt(&s->calls, ATTEMPT_READY, NULL,
-			s->handshake.ready, s->generation));
+	session_start(s,
+	    calls_attempt(&s->calls, ATTEMPT_READY, NULL, s->handshake.ready,
+		s->generation));
 	/* A witness whose answer cannot be read shows it without harm. */
 	if (s->config.try_first && s->former == NULL)
 		s->witness.mark = UINT64_MAX;
 	session_witness_again(s);
-	if (s->spare.ready)
-		session_readied(s);
 }
 
 /* Opens the gate: the server took initialized, or will not take it. */
@@ -165,7 +162,7 @@ session_readied(struct session *s)
 	if (s->renewal.renewed)
 		session_listen_open(s); /* before the calls that wait */
 	else
-		s->listen.due = true;
+		session_listen_soon(s);
 	go_live(s);
 }
 

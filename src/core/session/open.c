@@ -90,17 +90,13 @@ as_heard(const struct session *s, struct frame *m)
 	return edit_part(m, "result", m->result, &edit, 1);
 }
 
-/* Takes the id and the revision of a session from the answer to its
- * initialize. */
 static void
-name(struct session *s, struct generation *g, const struct facts *f,
-    const struct frame *m)
+adopt(struct session *s, const struct facts *f, struct frame *m)
 {
+	struct generation *g = s->generation;
+
 	free(g->session);
-	free(g->version);
 	g->session = NULL;
-	g->version = negotiated(m);
-	g->changed = f->changed;
 	if (verdict_session_ok(f->session))
 		g->session = xstrndup(f->session.p, f->session.n);
 	else if (f->session.n > BOUND_HEADER_BYTES)
@@ -113,27 +109,25 @@ name(struct session *s, struct generation *g, const struct facts *f,
 		    "%s gave a session id that contains forbidden bytes: it is "
 		    "not used",
 		    s->config.host);
-}
-
-static void
-adopt(struct session *s, struct frame *m)
-{
+	g->version = negotiated(m);
+	g->changed = f->changed;
 	keep_frame(&s->handshake.answer, as_heard(s, m));
 	keep_frame(&s->mirrored.discovered, NULL);
 	if (is_early(s))
 		s->handshake.by = HANDSHAKE_CLIENT;
 	alarm_set(&s->alarms, ALARM_EARLY_START, ALARM_NEVER);
-	session_save(s, s->generation);
+	session_save(s, g);
 	session_save_start(s);
 }
 
 /* The first initialize, of the client or of --handshake, was answered. */
 static void
-first_opened(struct session *s, struct attempt *a, struct frame *m)
+first_opened(struct session *s, struct attempt *a, const struct facts *f,
+    struct frame *m)
 {
 	struct call *c = a->call;
 
-	adopt(s, m);
+	adopt(s, f, m);
 	session_learn_families(s, m);
 	session_log(s, LEVEL_INFO, "session %llu with %s, protocol %s%s",
 	    (unsigned long long)s->generation->number, s->config.host,
@@ -171,9 +165,10 @@ end_hedge(struct session *s, const struct attempt *opener)
 /* The initialize of a renewal was answered; a is NULL if that was a while
  * ago. */
 static void
-renewed(struct session *s, struct attempt *a, struct frame *m)
+renewed(struct session *s, struct attempt *a, const struct facts *f,
+    struct frame *m)
 {
-	adopt(s, m);
+	adopt(s, f, m);
 	s->start.tries = 0;
 	end_hedge(s, a);
 	if (a != NULL)
@@ -198,7 +193,9 @@ end_stray(struct session *s, struct attempt *a, const struct facts *f,
 	if (m->kind != FRAME_RESULT || !verdict_session_ok(f->session) ||
 	    a->generation->session != NULL)
 		return;
-	name(s, a->generation, f, m);
+	a->generation->session = xstrndup(f->session.p, f->session.n);
+	free(a->generation->version);
+	a->generation->version = negotiated(m);
 	session_delete(s, a->generation);
 }
 
@@ -219,33 +216,11 @@ session_make_room(struct session *s, struct attempt *a, const struct facts *f)
 	return true;
 }
 
-/* The initialize of the spare session was answered: the server gets initialized
- * there, too. An id that the old session has is of one that began anew. */
-static void
-spare_opened(struct session *s, const struct facts *f, struct frame *m)
-{
-	struct spare *p = &s->spare;
-	struct generation *g = p->generation;
-	struct attempt *ready;
-
-	if (m->kind != FRAME_RESULT || p->answer != NULL)
-		return;
-	p->answer = frame_ref(m);
-	name(s, g, f, m);
-	if (g->session == NULL || session_spare_is_current(s))
-		return;
-	ready = calls_attempt(&s->calls, ATTEMPT_READY, NULL,
-	    s->handshake.ready, g);
-	p->ticket = ready->ticket;
-	session_start(s, ready);
-}
-
 void
 session_opened(struct session *s, struct attempt *a, const struct facts *f,
     struct frame *m)
 {
-	if (a->generation == s->spare.generation) {
-		spare_opened(s, f, m);
+	if (session_spare_opened(s, a, f, m)) {
 		session_linger(s, a);
 		return;
 	}
@@ -255,12 +230,10 @@ session_opened(struct session *s, struct attempt *a, const struct facts *f,
 	}
 	if (!phase_permits(s, PHASE_FIRST | PHASE_AGAIN))
 		return;
-	if (m->kind == FRAME_RESULT) {
-		name(s, a->generation, f, m);
-		if (phase_permits(s, PHASE_AGAIN))
-			renewed(s, a, m);
-		else
-			first_opened(s, a, m);
+	if (m->kind == FRAME_RESULT && phase_permits(s, PHASE_AGAIN)) {
+		renewed(s, a, f, m);
+	} else if (m->kind == FRAME_RESULT) {
+		first_opened(s, a, f, m);
 	} else if (!verdict_is_gateway(f->status) &&
 	    verdict_error(f, m, &s->config.rules).verdict != VERDICT_RETRY) {
 		if (session_make_room(s, a, f))
@@ -278,10 +251,10 @@ session_opened(struct session *s, struct attempt *a, const struct facts *f,
 void
 session_open_spare(struct session *s)
 {
-	if (s->spare.generation != s->generation)
+	if (!s->spare.taken)
 		return;
 	if (phase_permits(s, PHASE_AGAIN))
-		renewed(s, NULL, s->spare.answer);
+		renewed(s, NULL, &s->spare.facts->facts, s->spare.answer);
 	session_spare_free(s);
 }
 

@@ -115,7 +115,7 @@ bool session_same_id(const struct generation *a, const struct generation *b);
  * too, ends a session of 1.8.0. They know no revision after 2025-03-26, and
  * their session ids are 32 hexadecimal digits, which those of most others are
  * not. Later releases look the same to a client that asks for such a revision. */
-bool session_is_fragile(const struct generation *g);
+bool session_is_fragile(const struct session *s, const struct generation *g);
 /* Sends a DELETE for the session of g, and gives it BOUND_END_MS. Returns
  * false, and sends none, if that would end the current session, too, or the
  * whole server. */
@@ -309,6 +309,11 @@ void session_answer_all(struct session *s);
 
 /* Opens the stream of a new session. */
 void session_listen_open(struct session *s);
+/* Opens it at the end of this step: by the first of the next two functions, or
+ * by the second. There is one idle connection, and what comes second opens
+ * another, which costs two round trips more. A user waits for the lists, for
+ * the stream only if the server may ask something during a call. */
+void session_listen_soon(struct session *s);
 /* Opens a stream that is due, or one that broke, if it goes out before this
  * frame, the first that is held. NULL: nothing is. */
 void session_listen_before(struct session *s, const struct held *h);
@@ -332,6 +337,8 @@ void session_listen_broke(struct session *s, const struct attempt *a,
 /* Opens a stream that broke beside the call that goes out in this step: the
  * server may ask something on it before it answers the call. */
 void session_listen_hurry(struct session *s);
+/* The stream delivered something. */
+void session_listen_event(struct session *s);
 /* Opens the stream again after the back-off. */
 void session_listen_again(struct session *s);
 /* Opens the stream if ALARM_LISTEN is due. */
@@ -351,12 +358,12 @@ void session_listen_signed_in(struct session *s);
 /* A session that is opened in doubt. */
 
 /* Opens a session beside the one that is in doubt, unless one was opened in
- * vain a moment ago. list: its witness is a list. */
-void session_spare_open(struct session *s, bool list);
-/* What the spare session was sent last, if it is of this kind and not over, and
- * if the spare session is the current one now; else NULL. */
-struct attempt *session_spare_attempt(const struct session *s,
-    enum attempt_kind kind);
+ * vain a moment ago. */
+void session_spare_open(struct session *s);
+/* Keeps the answer to the initialize of the spare session. Returns false if
+ * this attempt is another initialize. */
+bool session_spare_opened(struct session *s, const struct attempt *a,
+    const struct facts *f, struct frame *m);
 /* Has the spare session the id of the current one? Then it began anew, and what
  * is answered in it says nothing about the session that was in doubt. */
 bool session_spare_is_current(const struct session *s);
@@ -598,8 +605,6 @@ void session_witness_tick(struct session *s, struct attempt *a);
  * call is sent again: one that is refused there, too, proves nothing. A fragile
  * session gets it when the server has taken initialized. */
 void session_witness_again(struct session *s);
-/* The server has taken initialized in the spare session: it gets its witness. */
-void session_witness_spare(struct session *s);
 /* Does the new session have to answer the witness still? */
 bool session_awaits_witness(const struct session *s);
 /* Does the new session get its witness when it has taken initialized? */

@@ -12,13 +12,12 @@
 
 /*
  * A session that is opened in doubt: beside the witness that tells whether the
- * old one is gone, so that nobody waits for one after the other. It is asked the
- * same witness when the server has taken initialized. If the old one lives, the
- * spare one is deleted, and for a while the witness goes first.
+ * old one is gone, so that nobody waits for one after the other. If the old one
+ * lives, the spare one is deleted, and for a while the witness goes first.
  */
 
 void
-session_spare_open(struct session *s, bool list)
+session_spare_open(struct session *s)
 {
 	struct spare *p = &s->spare;
 	struct attempt *a;
@@ -30,12 +29,29 @@ session_spare_open(struct session *s, bool list)
 		return;
 	(void)backoff_pace(&s->renewal.pace, s->now);
 	p->generation = generation_new(s->generation->number + 1);
-	p->list = list;
 	a = session_own_attempt(s, ATTEMPT_OPEN, "initialize",
 	    s->handshake.request->params, p->generation);
 	a->unasked = true;
 	p->ticket = a->ticket;
 	session_start(s, a);
+}
+
+bool
+session_spare_opened(struct session *s, const struct attempt *a,
+    const struct facts *f, struct frame *m)
+{
+	struct spare *p = &s->spare;
+
+	if (p->generation == NULL || a->generation != p->generation)
+		return false;
+	if (m->kind == FRAME_RESULT && p->answer == NULL) {
+		p->answer = frame_ref(m);
+		p->facts = facts_keep(f);
+		if (f->session.n > 0)
+			p->generation->session = xstrndup(f->session.p,
+			    f->session.n);
+	}
+	return true;
 }
 
 /* Makes the spare session the current generation, if there is one: its
@@ -45,29 +61,21 @@ static bool
 spare_take(struct session *s)
 {
 	struct spare *p = &s->spare;
-	bool there = p->generation != NULL &&
-	    (p->answer != NULL ||
-		calls_attempt_find(&s->calls, p->ticket) != NULL);
+	struct generation *g = p->generation;
 
-	if (there) {
-		generation_unref(s->generation);
-		s->generation = generation_ref(p->generation);
-		s->asking.pending = true; /* it may wait for the user already */
+	if (g == NULL)
+		return false;
+	p->generation = NULL;
+	if (p->answer == NULL &&
+	    calls_attempt_find(&s->calls, p->ticket) == NULL) {
+		generation_unref(g); /* it failed */
+		return false;
 	}
-	if (p->answer == NULL)
-		session_spare_free(s);
-	return there;
-}
-
-struct attempt *
-session_spare_attempt(const struct session *s, enum attempt_kind kind)
-{
-	struct attempt *a = calls_attempt_find(&s->calls, s->spare.ticket);
-
-	return a != NULL && a->kind == kind && !a->answered &&
-		a->generation == s->generation ?
-	    a :
-	    NULL;
+	generation_unref(s->generation);
+	s->generation = g;
+	p->taken = p->answer != NULL;
+	s->asking.pending = true; /* it may wait for the user already */
+	return true;
 }
 
 bool
@@ -83,8 +91,12 @@ session_spare_free(struct session *s)
 	struct spare *p = &s->spare;
 
 	frame_unref(p->answer);
+	facts_free(p->facts);
 	generation_unref(p->generation);
-	*p = (struct spare){ .ticket = p->ticket, .not_before = p->not_before };
+	p->answer = NULL;
+	p->facts = NULL;
+	p->generation = NULL;
+	p->taken = false;
 }
 
 void
@@ -100,14 +112,15 @@ session_spare_end(struct session *s)
 	/* The next session gets the number that this one had. */
 	p->generation->number = s->generation->number;
 	a = calls_attempt_find(&s->calls, p->ticket);
-	/* If it is the initialize, and is answered soon, its session is
-	 * deleted. */
-	if (a != NULL && a->live)
-		session_abort_in(s, a, BOUND_SHORT_MS);
-	else if (a != NULL)
-		session_abort(s, a);
-	if (p->generation->session != NULL)
+	if (p->generation->session != NULL) {
 		session_delete(s, p->generation);
+	} else if (a != NULL) {
+		/* If it is answered soon, its session is deleted. */
+		if (a->live)
+			session_abort_in(s, a, BOUND_SHORT_MS);
+		else
+			session_abort(s, a);
+	}
 	session_spare_free(s);
 }
 
@@ -278,7 +291,7 @@ end_own(struct session *s)
 			session_start_in(s, a, 0);
 		else if (a->kind == ATTEMPT_PING ||
 		    a->kind == ATTEMPT_RESTORE || a->kind == ATTEMPT_LIST ||
-		    (a->control && a->generation != s->spare.generation))
+		    a->control)
 			session_abort(s, a);
 	}
 	s->ping.ticket = s->witness.ticket = 0;

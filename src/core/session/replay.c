@@ -8,25 +8,6 @@
 
 #include "core/session/parts.h"
 
-#include <stdio.h>
-
-/* Logs a line that begins with the name of the call. */
-static void __attribute__((format(printf, 3, 4)))
-note(struct session *s, const struct call *c, const char *fmt, ...)
-{
-	struct buf line;
-	char said[256];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(said, sizeof said, fmt, ap);
-	va_end(ap);
-	buf_init(&line, 0);
-	fault_label(c->frame, &line);
-	session_log(s, LEVEL_INFO, "%s %s", buf_str(&line), said);
-	buf_free(&line);
-}
-
 bool
 session_is_safe(const struct session *s, const struct call *c)
 {
@@ -169,6 +150,19 @@ is_spent(const struct session *s, const struct call *c)
 	return c->replays >= (session_is_safe(s, c) ? 2 : 1);
 }
 
+static void
+note_refusal(struct session *s, struct call *c, const struct generation *g)
+{
+	struct buf label;
+
+	buf_init(&label, 0);
+	fault_label(c->frame, &label);
+	session_log(s, LEVEL_INFO,
+	    "%s was refused in session %llu before it ran: %s", buf_str(&label),
+	    (unsigned long long)g->number, c->rule);
+	buf_free(&label);
+}
+
 /* The call was refused by the current session. */
 static void
 refused_now(struct session *s, struct call *c, struct generation *g)
@@ -220,8 +214,7 @@ session_refused(struct session *s, struct call *c, struct generation *g)
 		session_fail(s, c, NULL);
 		return;
 	}
-	note(s, c, "was refused in session %llu before it ran: %s",
-	    (unsigned long long)g->number, c->rule);
+	note_refusal(s, c, g);
 	c->refused_in = g->number;
 	if (g == s->generation)
 		refused_now(s, c, g);
@@ -286,6 +279,8 @@ session_served(struct session *s, struct call *c, struct generation *g)
 bool
 session_repeat(struct session *s, struct call *c, int64_t wait)
 {
+	struct buf label;
+
 	if (s->config.replay != REPLAY_SAFE || c->repeated || c->asked ||
 	    c->cancelled || !phase_permits(s, PHASE_HOLDS) ||
 	    !session_is_safe(s, c))
@@ -295,7 +290,12 @@ session_repeat(struct session *s, struct call *c, int64_t wait)
 		session_renew(s,
 		    s->renewal.why != NULL ? s->renewal.why : "it was lost");
 	c->repeated = true;
-	note(s, c, "may have run and is safe to repeat: it is sent again");
+	buf_init(&label, 0);
+	fault_label(c->frame, &label);
+	session_log(s, LEVEL_INFO,
+	    "%s may have run and is safe to repeat: it is sent again",
+	    buf_str(&label));
+	buf_free(&label);
 	keep_frame(&c->refusal, NULL);
 	if (!gate_is_open(s)) {
 		session_call_state(s, c, CALL_REFUSED);
@@ -311,6 +311,8 @@ void
 session_interrupted(struct session *s, struct call *c, struct generation *g,
     struct frame *refusal, const char *rule)
 {
+	struct buf label;
+
 	if (c->cancelled) {
 		session_fail(s, c, NULL);
 		return;
@@ -327,9 +329,13 @@ session_interrupted(struct session *s, struct call *c, struct generation *g,
 		frame_unref(refusal);
 		return;
 	}
-	note(s, c,
-	    "may have run (%s) and is not repeated: the client gets an error",
-	    rule);
+	buf_init(&label, 0);
+	fault_label(c->frame, &label);
+	session_log(s, LEVEL_INFO,
+	    "%s may have run (%s) and is not repeated: the client gets an "
+	    "error",
+	    buf_str(&label), rule);
+	buf_free(&label);
 	session_fail(s, c,
 	    fault_make(FAULT_INTERRUPTED,
 		&(struct fault_args){ .request = c->frame,

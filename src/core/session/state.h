@@ -221,11 +221,7 @@ struct listen_stream {
 	enum listen_state state;
 	uint64_t ticket; /* LISTEN_OPEN */
 	int64_t since;
-	bool due;    /* it opens at the end of this step, before or behind what
-		      * goes out then. What comes second opens another
-		      * connection, which costs two round trips more: a user
-		      * waits for the lists, for the stream only if the server
-		      * may ask something during a call */
+	bool due;    /* it opens at the end of this step */
 	bool behind; /* LISTEN_OPEN: requests for lists went out before it */
 	bool worked; /* a stream opened in this generation */
 	bool held;   /* the server has held a stream open, in whatever
@@ -337,16 +333,13 @@ struct control {
 
 /* renew.c: a session that is opened in doubt. */
 struct spare {
-	struct generation *generation; /* NULL: there is none. If it is the
-					* current one, its answer is taken at the
-					* end of the step */
-	bool list;                     /* which witness it is asked */
-	uint64_t ticket;               /* of its initialize, its initialized or
-					* its witness */
+	struct generation *generation; /* NULL: there is none */
+	uint64_t ticket;               /* of its initialize */
 	struct frame *answer;          /* to its initialize; NULL: not yet */
-	bool ready;                    /* the server took initialized, */
-	bool cleared;                  /* and answered the witness */
-	int64_t not_before;            /* when the next one may be opened */
+	struct kept_facts *facts;      /* of the answer */
+	bool taken;         /* it is the current generation, and its answer is
+			     * taken at the end of the step */
+	int64_t not_before; /* when the next one may be opened */
 };
 
 /* ping.c: whether the session is gone. */

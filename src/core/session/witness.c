@@ -78,7 +78,7 @@ inquire(struct session *s, struct generation *g, const struct call *c)
 	a->silent_at = s->now + SILENT_MS;
 	alarm_note(&s->alarms, a->silent_at);
 	if (c->doubt.likely && !c->doubt.unready && g == s->generation)
-		session_spare_open(s, a->list);
+		session_spare_open(s);
 }
 
 /* Asks the other kind of witness, and pings on connections of their own. */
@@ -425,46 +425,21 @@ bool
 session_witness_is_due(const struct session *s)
 {
 	return !s->witness.ready &&
-	    (s->witness.after || session_is_fragile(s->generation));
-}
-
-static struct attempt *
-control_start(struct session *s, struct generation *g, bool list)
-{
-	struct attempt *a = witness(s, g, list);
-
-	a->control = true;
-	session_start(s, a);
-	return a;
+	    (s->witness.after || session_is_fragile(s, s->generation));
 }
 
 void
 session_witness_again(struct session *s)
 {
-	struct attempt *a = session_spare_attempt(s, ATTEMPT_WITNESS);
-	const struct spare *p = &s->spare;
+	struct attempt *a;
 
 	if (s->witness.mark == 0 ||
 	    (phase_permits(s, PHASE_READIES) && session_witness_is_due(s)))
 		return;
-	if (p->generation == s->generation && p->cleared &&
-	    p->list == s->witness.list) {
-		s->generation->inquiry.cleared = s->witness.mark;
-		s->witness.mark = 0;
-		return;
-	}
-	if (a == NULL || a->list != s->witness.list)
-		a = control_start(s, s->generation, s->witness.list);
+	a = witness(s, s->generation, s->witness.list);
+	a->control = true;
+	session_start(s, a);
 	s->witness.ticket = a->ticket;
-}
-
-void
-session_witness_spare(struct session *s)
-{
-	struct spare *p = &s->spare;
-
-	p->ready = true;
-	p->ticket = control_start(s, p->generation, p->list)->ticket;
 }
 
 /* Nothing is proved: the calls that were refused get their refusals; if safe is
@@ -535,8 +510,7 @@ control_again(struct session *s, const struct attempt *a, uint64_t mark)
 static bool
 has_overtaken(struct session *s, struct attempt *a, uint64_t mark)
 {
-	if (mark != 0 || s->witness.after || a->ticket == s->spare.ticket ||
-	    !phase_permits(s, PHASE_READIES))
+	if (mark != 0 || s->witness.after || !phase_permits(s, PHASE_READIES))
 		return false;
 	s->witness.after = true;
 	a->control = false; /* it ends here, not by the renewal */
@@ -549,10 +523,8 @@ control(struct session *s, struct attempt *a, uint64_t mark, bool gone)
 {
 	bool answered = mark == 0 && !gone;
 
-	if (a->generation == s->spare.generation)
-		s->spare.cleared = answered;
 	if (a->ticket != s->witness.ticket)
-		return; /* it is spare yet, or gone, too */
+		return; /* that session is gone, too */
 	if (!answered && control_again(s, a, mark))
 		return;
 	if (gone && phase_permits(s, PHASE_READIES) && !s->witness.ready)

@@ -70,10 +70,8 @@ note_session(struct world *w, struct exchange *x, const struct order *o)
 {
 	if (o->session.n > 0)
 		x->session = (unsigned)number_in(o->session, 0);
-	/* A session in doubt has a spare one beside it, which gets these. */
 	if (o->verb == VERB_POST && x->session > w->newest &&
-	    x->session <= w->sessions && strcmp(o->why, "initialized") != 0 &&
-	    strcmp(o->why, "witness") != 0) {
+	    x->session <= w->sessions) {
 		w->newest = x->session;
 		w->newest_at = w->p->now;
 	}

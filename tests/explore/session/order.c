@@ -211,9 +211,8 @@ check_kind(struct world *w, struct seen_generation *g, size_t i,
 	}
 }
 
-/* What was not sent costs nothing, nor does a gateway, nor what a session got
- * while it was spare. With --handshake the client's own may follow, and one more
- * new credentials. */
+/* What was not sent costs nothing, nor does a gateway. With --handshake the
+ * client's own may follow, and one more new credentials. */
 static void
 charge_ready(struct world *w, struct seen_generation *g, size_t i)
 {
@@ -224,14 +223,14 @@ charge_ready(struct world *w, struct seen_generation *g, size_t i)
 	g->readied = i;
 	if (unsent || w->signed_in || w->config->handshake)
 		return;
-	if (++g->readies > (g->taken ? 2U : 1U) + READY_AGAIN)
+	if (++g->readies > 1 + READY_AGAIN)
 		explore_breaks(w, "initialized is sent too often");
 }
 
 void
 explore_check_order(struct world *w, size_t i, const struct frame *f)
 {
-	struct seen_generation *g = &w->generations[w->sends[i].generation];
+	struct seen_generation *g = explore_now(w);
 	enum send_kind kind = w->sends[i].kind;
 
 	if (kind == SEND_READY) {

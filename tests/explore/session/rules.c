@@ -128,8 +128,6 @@ begin(struct world *w, unsigned n, bool own)
 	g->spare = false;
 	g->ordered = g->own && g->settled && w->ready_known;
 	g->begun_at = w->p->now;
-	if (g->ready_at >= 0)
-		g->ready_at = w->p->now;
 	if (w->initializes == 0)
 		w->ready_known = true;
 	if (own)
@@ -266,21 +264,16 @@ is_stranger(const struct world *w, size_t i, struct span session)
 }
 
 /* What goes out in the name of a session is that of now; a witness asks in the
- * one that is in doubt, and in the spare one, which gets initialized, too. */
+ * one that is in doubt. */
 static void
 check_session(struct world *w, size_t i, struct span session)
 {
-	enum send_kind kind = w->sends[i].kind;
-	const struct seen_generation *other;
 	unsigned g = w->generation, k;
 
-	for (k = 1; k <= w->n_generations; k++) {
-		other = &w->generations[k];
-		if ((kind == SEND_PING ||
-			(kind == SEND_READY && other->spare)) &&
-		    other->settled && span_is(session, other->session))
+	for (k = 1; w->sends[i].kind == SEND_PING && k <= w->n_generations; k++)
+		if (w->generations[k].settled &&
+		    span_is(session, w->generations[k].session))
 			g = k;
-	}
 	w->sends[i].generation = g;
 	if (g == 0 || !w->generations[g].settled)
 		explore_breaks(w, "something is sent without a session");
@@ -306,8 +299,8 @@ check_witness(struct world *w, size_t i, const struct frame *f)
 		explore_breaks(w, "too many witnesses");
 }
 
-/* The session of now is deleted only at the end, before the client opens another
- * one, and when it was given up. */
+/* The session of now is deleted only at the end, and before the client opens
+ * another one. */
 static void
 check_delete(struct world *w, struct span session)
 {
@@ -321,7 +314,7 @@ check_delete(struct world *w, struct span session)
 		if (i == w->generation && g->taken && g->ready_at < 0)
 			g->spare = w->renewing = true; /* it was not taken */
 		else if (i == w->generation && !w->ending && !w->eof &&
-		    !w->opening_open && !w->renewing)
+		    !w->opening_open)
 			explore_breaks(w, "the session of now is deleted");
 		if (g->deleted && g->spare)
 			explore_breaks(w, "a session is deleted twice");
