@@ -55,7 +55,7 @@ add_text(struct buf *out, struct span note, const char *name)
 
 /* Appends a time (seconds since 1970) for people. */
 static void
-command_time_text(struct buf *out, int64_t at)
+add_time(struct buf *out, int64_t at)
 {
 	time_t when = (time_t)at;
 	char text[64] = "?";
@@ -77,7 +77,7 @@ add_troubles(struct buf *out, struct span note, bool all)
 		if (!all)
 			out->n = before;
 		buf_adds(out, "  trouble   ");
-		command_time_text(out, number(one, "at"));
+		add_time(out, number(one, "at"));
 		buf_adds(out, "\n            ");
 		add_text(out, one, "text");
 		buf_addc(out, '\n');
@@ -91,7 +91,7 @@ add_process(struct buf *out, struct span note, bool lives)
 
 	buf_addf(out, "  process   %lld, %s ", (long long)number(note, "pid"),
 	    lives ? "since" : "ended; started");
-	command_time_text(out, number(note, "started"));
+	add_time(out, number(note, "started"));
 	buf_adds(out, "\n  host      ");
 	add_text(out, note, "client");
 	buf_adds(out, json_get(note, "client").n > 0 ? ", " : "");
@@ -106,7 +106,7 @@ add_process(struct buf *out, struct span note, bool lives)
 		buf_adds(out, "none yet");
 	} else {
 		buf_addf(out, "number %lld, since ", (long long)session);
-		command_time_text(out, number(note, "session_began"));
+		add_time(out, number(note, "session_began"));
 	}
 	buf_addc(out, '\n');
 }
@@ -239,7 +239,7 @@ command_token_text(struct buf *out, const struct record *r)
 	} else {
 		buf_adds(out,
 		    record_expired(r, now) ? "expired " : "valid until ");
-		command_time_text(out, r->token.expires_at);
+		add_time(out, r->token.expires_at);
 	}
 	if (r->token.refresh != NULL)
 		buf_adds(out, ", renewed automatically");
