@@ -45,7 +45,7 @@ struct login_process_request {
 	bool interactive;      /* may the user be asked? */
 	const char *challenge; /* raw; NULL: none. Left out if challenge_parse
 				* would reject it */
-	const char *rejected;  /* proof_challenge of the token; NULL: none */
+	const char *rejected;  /* pkce_challenge of the token; NULL: none */
 	const char *peer;      /* address of the MCP server; NULL: unknown */
 	const struct record *record; /* used if there is no store; else NULL */
 };

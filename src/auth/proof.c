@@ -1,6 +1,5 @@
 /*
- * Proofs of ours: PKCE, random strings, signed client assertions. libcrypto
- * does the work; what is ours is only the JSON of a JWT and its base64url.
+ * Proofs of ours: signed client assertions, and DPoP. libcrypto does the work; what is ours is only the JSON of a JWT and its base64url.
  *
  * A key is read from memory, and only a key that was made here is written.
  * libcrypto's error queue is emptied after a failure: libcurl reads the same
@@ -19,10 +18,10 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
-#include <openssl/rand.h>
 #include <openssl/rsa.h>
 #include <stdlib.h>
 
+#include "auth/pkce.h"
 #include "base/bounds.h"
 #include "base/codec.h"
 
@@ -72,44 +71,6 @@ memory_of_crypto(void)
 struct assertion_key {
 	EVP_PKEY *pkey;
 };
-
-static void
-encode(char out[PROOF_BYTES], const unsigned char p[RANDOM_BYTES])
-{
-	struct buf b = { 0 };
-
-	codec_base64url(&b, (struct span){ (const char *)p, RANDOM_BYTES });
-	memcpy(out, buf_str(&b), PROOF_BYTES);
-	buf_wipe(&b);
-}
-
-int
-proof_random(char out[PROOF_BYTES])
-{
-	unsigned char p[RANDOM_BYTES];
-
-	if (RAND_bytes(p, sizeof p) != 1) {
-		ERR_clear_error();
-		return -1;
-	}
-	encode(out, p);
-	mem_wipe(p, sizeof p);
-	return 0;
-}
-
-int
-proof_challenge(char out[PROOF_BYTES], const char *verifier)
-{
-	unsigned char hash[HASH_BYTES];
-
-	if (EVP_Digest(verifier, strlen(verifier), hash, NULL, EVP_sha256(),
-		NULL) != 1) {
-		ERR_clear_error();
-		return -1;
-	}
-	encode(out, hash);
-	return 0;
-}
 
 /* Called when the key is encrypted. Without it libcrypto would ask on the
  * terminal. */
@@ -396,11 +357,11 @@ assertion_make(const struct assertion_key *k, const char *client,
 {
 	const char *alg = choose(k->pkey, algs);
 	struct buf token = { 0 };
-	char jti[PROOF_BYTES];
+	char jti[PKCE_BYTES];
 
 	if (alg == NULL)
 		return no_algorithm(algs, why);
-	if (proof_random(jti) == 0)
+	if (pkce_random(jti) == 0)
 		add_claims(&token, alg, client, audience, jti, now);
 	if (token.n > 0 && assertion_sign(k, alg, &token) == 0)
 		return buf_take(&token);
@@ -515,11 +476,11 @@ int
 dpop_prove(const struct dpop *d, const char *method, const char *url,
     const char *ath, int64_t now, struct headers *to)
 {
-	char jti[PROOF_BYTES];
+	char jti[PKCE_BYTES];
 	struct buf json = { 0 }, token = { 0 };
 	int rc = -1;
 
-	if (d->key == NULL || proof_random(jti) < 0)
+	if (d->key == NULL || pkce_random(jti) < 0)
 		return -1;
 	buf_addf(&json, "{\"jti\":\"%s\",\"iat\":%" PRId64, jti, now);
 	claim(&json, "htm", span_of(method));
@@ -551,10 +512,10 @@ dpop_free(struct dpop *d)
 bool
 dpop_is_bound(const struct record *r)
 {
-	char hash[PROOF_BYTES];
+	char hash[PKCE_BYTES];
 
 	return r->token.access != NULL && r->token.dpop_ath != NULL &&
-	    proof_challenge(hash, r->token.access) == 0 &&
+	    pkce_challenge(hash, r->token.access) == 0 &&
 	    strcmp(hash, r->token.dpop_ath) == 0;
 }
 

@@ -1,6 +1,5 @@
 /*
- * Proofs of ours: PKCE, random strings, signed client assertions. libcrypto
- * does the work.
+ * Proofs of ours: signed client assertions, and DPoP. libcrypto does the work.
  */
 #ifndef MCPSPLICE_AUTH_PROOF_H
 #define MCPSPLICE_AUTH_PROOF_H
@@ -13,14 +12,6 @@
  * versions would crash. Has to come before the first use of libcrypto.
  * io/loop and io/http do the same for libevent and libcurl. */
 void memory_of_crypto(void);
-
-#define PROOF_BYTES 44 /* 32 bytes as base64url, and a NUL */
-
-/* 32 random bytes, base64url: a verifier (RFC 7636 4.1), a state. Returns 0,
- * or -1. */
-int proof_random(char out[PROOF_BYTES]);
-/* S256 of a verifier. */
-int proof_challenge(char out[PROOF_BYTES], const char *verifier);
 
 struct assertion_key;
 

@@ -206,25 +206,6 @@ reserved(struct span name)
 	return name.n >= 4 && strncasecmp(name.p, "mcp-", 4) == 0;
 }
 
-/* Appends the value of the variable with this name. Returns 0, or -1 with
- * *why. */
-static int
-expand_one(struct span name, const struct variables *env, struct buf *out,
-    char **why)
-{
-	char *variable = xstrndup(name.p, name.n);
-	const char *value = env->get(variable, env->arg);
-
-	if (value == NULL)
-		*why = xasprintf("the variable %s is not set; set it, or write "
-				 "$$ for a dollar sign",
-		    string_shown(variable));
-	else
-		buf_adds(out, value);
-	free(variable);
-	return value == NULL ? -1 : 0;
-}
-
 int
 headers_add_aws(struct headers *key, struct headers *to, const char *id,
     const char *secret, const char *token, char **why)
@@ -240,41 +221,6 @@ headers_add_aws(struct headers *key, struct headers *to, const char *id,
 	else
 		return 0;
 	return -1;
-}
-
-/* Replaces ${NAME} by the variable's value, once, and $$ by a dollar. A dollar
- * before any other character stands for itself. */
-int
-variables_expand(struct span in, const struct variables *env, struct buf *out,
-    char **why)
-{
-	const char *end;
-	size_t i, n;
-
-	for (i = 0; i < in.n; i++) {
-		if (in.p[i] != '$' || i + 1 == in.n ||
-		    (in.p[i + 1] != '$' && in.p[i + 1] != '{')) {
-			buf_addc(out, in.p[i]);
-			continue;
-		}
-		i++;
-		if (in.p[i] == '$') {
-			buf_addc(out, '$');
-			continue;
-		}
-		i++;
-		end = memchr(in.p + i, '}', in.n - i);
-		if (end == NULL || end == in.p + i) {
-			*why = xstrdup("${ without NAME}; write $$ for a "
-				       "dollar sign");
-			return -1;
-		}
-		n = (size_t)(end - (in.p + i));
-		if (expand_one((struct span){ in.p + i, n }, env, out, why) < 0)
-			return -1;
-		i += n;
-	}
-	return 0;
 }
 
 int

@@ -4,6 +4,7 @@
 #define MCPSPLICE_BASE_HEADERS_H
 
 #include "base/mem.h"
+#include "base/variables.h"
 
 struct header {
 	char *name;
@@ -43,15 +44,8 @@ void headers_free(struct headers *h);
 /* Text of the user becomes headers. Each of these functions returns 0, or -1
  * with *why, which the caller owns and which never contains a value. */
 
-/* Looks up a variable; get returns NULL for one that is not set. */
-struct variables {
-	const char *(*get)(const char *name, void *arg);
-	void *arg;
-};
-
-/* Adds one "Name: value" line. ${VAR} is replaced once, $$ is a dollar, a
- * dollar before any other character stands for itself. Headers that the
- * transport sets itself are refused. */
+/* Adds one "Name: value" line, with the variables of its value expanded. Headers
+ * that the transport sets itself are refused. */
 int headers_add_line(struct headers *to, struct span line,
     const struct variables *env, char **why);
 /* Adds all lines of a file, which may contain blank lines and # comments. */
@@ -65,8 +59,5 @@ int headers_add_bearer(struct headers *to, struct span token, char **why);
  * there is one, a header in to. Returns -1 with *why for users. */
 int headers_add_aws(struct headers *key, struct headers *to, const char *id,
     const char *secret, const char *token, char **why);
-/* Replaces ${VAR} as in a header line, and appends the text to out. */
-int variables_expand(struct span in, const struct variables *env,
-    struct buf *out, char **why);
 
 #endif

@@ -345,6 +345,16 @@ struct transfer *http_setup(struct http *h, const struct http_request *r);
  * changed. */
 void http_setup_forget_trust(struct transfer *x);
 
+/* --- http_proxy.c: which proxy, if any --- */
+
+/* Sets the options that are the same for each request. */
+void http_proxy_set(struct transfer *x);
+/* Sets those of a request to this URL, and x->asks. A loopback address never
+ * gets a proxy, else libcurl reads NO_PROXY itself. When addresses have to be
+ * checked, libcurl must do what http_takes_proxy found: "*" means no proxy, ""
+ * means always the proxy. */
+void http_proxy_choose(struct transfer *x, const char *url);
+
 /* --- http_sign.c --- */
 
 /* Sets the constant options of x, if requests are signed. */

@@ -14,6 +14,7 @@
 #include <strings.h>
 
 #include "auth/claims.h"
+#include "auth/pkce.h"
 #include "auth/proof.h"
 #include "base/bounds.h"
 #include "base/codec.h"
@@ -559,12 +560,12 @@ token_fault(const struct record *rec, struct json_object *doc)
 static void
 name_account(struct record *rec)
 {
-	char random[PROOF_BYTES];
+	char random[PKCE_BYTES];
 
 	if (rec->token.account == NULL &&
 	    (rec->token.access == NULL ||
 		rec->client.source == CLIENT_IMPORTED) &&
-	    proof_random(random) == 0)
+	    pkce_random(random) == 0)
 		string_set(&rec->token.account, random);
 }
 
@@ -578,7 +579,7 @@ take_token(struct record *rec, struct json_object *doc, const char *requested,
 	const char *refresh = text_of(doc, "refresh_token");
 	const char *id_token = text_of(doc, "id_token");
 	const char *scope = text_of(doc, "scope");
-	char ath[PROOF_BYTES];
+	char ath[PKCE_BYTES];
 
 	if (scope == NULL || !printable(scope, ' '))
 		scope = requested;
@@ -587,7 +588,7 @@ take_token(struct record *rec, struct json_object *doc, const char *requested,
 	rec->token.obtained_at = now;
 	string_set(&rec->token.access, access);
 	string_set(&rec->token.dpop_ath,
-	    is_bound(doc) && proof_challenge(ath, access) == 0 ? ath : NULL);
+	    is_bound(doc) && pkce_challenge(ath, access) == 0 ? ath : NULL);
 	if (refresh != NULL)
 		string_set(&rec->token.refresh, refresh);
 	if (id_token != NULL && printable(id_token, '!'))

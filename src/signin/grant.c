@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "auth/claims.h"
+#include "auth/proof.h"
 #include "base/bounds.h"
 #include "io/child.h"
 #include "signin/id_token.h"
@@ -178,11 +179,11 @@ given_token_cancel(struct given_token *t)
 static void
 name_account(struct login *g, const char *token)
 {
-	char hash[PROOF_BYTES];
+	char hash[PKCE_BYTES];
 	struct buf b = { 0 };
 
 	claims_whose(token, &b);
-	if (proof_challenge(hash, buf_str(&b)) == 0)
+	if (pkce_challenge(hash, buf_str(&b)) == 0)
 		string_set(&g->record.token.account, hash);
 	buf_wipe(&b);
 }

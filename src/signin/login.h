@@ -12,7 +12,7 @@
 
 #include "auth/challenge.h"
 #include "auth/login_process.h"
-#include "auth/proof.h"
+#include "auth/pkce.h"
 #include "signin/browser.h"
 #include "signin/discovery.h"
 #include "signin/fetch.h"
@@ -60,11 +60,10 @@ struct login_config {
 	/* why, and what for */
 	enum login_reason reason;
 	const struct challenge *challenge; /* of the 401 or 403 */
-	const char
-	    *rejected;    /* proof_challenge of the token that was refused */
-	bool interactive; /* may the user be asked? */
-	bool unasked;     /* the MCP server asked for no credentials */
-	bool force;       /* whatever the store has now does not do */
+	const char *rejected; /* pkce_challenge of the token that was refused */
+	bool interactive;     /* may the user be asked? */
+	bool unasked;         /* the MCP server asked for no credentials */
+	bool force;           /* whatever the store has now does not do */
 	const struct record *record;        /* to begin with, without a store */
 	const struct import_config *import; /* where the store has nothing */
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "auth/proof.h"
 #include "base/codec.h"
 #include "signin/id_token.h"
 #include "signin/state.h"
@@ -145,7 +146,7 @@ struct managed {
 	 * is good by its own time; because the provider had refused it */
 	bool asked, asked_again;
 	struct record identity; /* of the login at the provider */
-	char rejected[PROOF_BYTES];
+	char rejected[PKCE_BYTES];
 };
 
 void
@@ -185,8 +186,7 @@ run_provider(struct managed *m, const struct record *identity,
 	c->reason = token == NULL ? LOGIN_NONE :
 	    is_usable(identity)   ? LOGIN_REJECTED :
 				    LOGIN_EXPIRED;
-	c->rejected = token != NULL &&
-		proof_challenge(m->rejected, token) == 0 ?
+	c->rejected = token != NULL && pkce_challenge(m->rejected, token) == 0 ?
 	    m->rejected :
 	    NULL;
 	/* What can be renewed needs no user. */

@@ -196,7 +196,7 @@ fail_user(struct login *g)
 static bool
 is_good(const struct login *g)
 {
-	char proof[PROOF_BYTES];
+	char proof[PKCE_BYTES];
 
 	if (!login_is_usable(g))
 		return false;
@@ -952,7 +952,7 @@ without_user(struct login *g)
 static void
 refuse_present(struct login *g)
 {
-	char proof[PROOF_BYTES];
+	char proof[PKCE_BYTES];
 
 	if (g->config.force && g->refused[0] == '\0' &&
 	    login_prove_token(g, proof))

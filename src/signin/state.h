@@ -9,7 +9,7 @@
 #ifndef MCPSPLICE_SIGNIN_STATE_H
 #define MCPSPLICE_SIGNIN_STATE_H
 
-#include "auth/proof.h"
+#include "auth/pkce.h"
 #include "base/log.h"
 #include "io/listener.h"
 #include "signin/browser.h"
@@ -64,8 +64,8 @@ struct login {
 	int64_t trouble_until, pause_ms;
 	int64_t port_until; /* a port that is busy is tried until then; 0: it
 			     * was never busy */
-	char refused[PROOF_BYTES]; /* of the token that does not do */
-	char *told;                /* why, as it was told last */
+	char refused[PKCE_BYTES]; /* of the token that does not do */
+	char *told;               /* why, as it was told last */
 	struct login_result result;
 
 	/* what came, until the order takes it */
@@ -101,7 +101,7 @@ struct login {
 	const char *redirect_host;
 	char *redirect_uri;
 	char *scope; /* that was asked for */
-	char state[PROOF_BYTES], verifier[PROOF_BYTES];
+	char state[PKCE_BYTES], verifier[PKCE_BYTES];
 	char *url;
 	struct browser *browser;
 	struct callback arrived; /* by the redirect, or pasted */
@@ -174,7 +174,7 @@ bool login_is_usable(const struct login *g);
 /* Has it the scopes that the challenge wants? */
 bool login_has_scopes(const struct login *g);
 /* Makes the proof of the token; false: there is none. */
-bool login_prove_token(const struct login *g, char proof[PROOF_BYTES]);
+bool login_prove_token(const struct login *g, char proof[PKCE_BYTES]);
 
 /* The scopes that somebody names: the user, the challenge, the resource; owned by
  * the caller; NULL: none. */

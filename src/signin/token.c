@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "auth/proof.h"
 #include "base/bounds.h"
 #include "signin/id_token.h"
 
@@ -138,13 +139,13 @@ login_has_scopes(const struct login *g)
 }
 
 bool
-login_prove_token(const struct login *g, char proof[PROOF_BYTES])
+login_prove_token(const struct login *g, char proof[PKCE_BYTES])
 {
 	const char *token = g->config.identity != NULL ?
 	    g->record.token.id_token :
 	    g->record.token.access;
 
-	return token != NULL && proof_challenge(proof, token) == 0;
+	return token != NULL && pkce_challenge(proof, token) == 0;
 }
 
 /* Are the scopes of --scope more than those that are listed? */

@@ -334,14 +334,14 @@ login_open_for_other(struct login *g)
 void
 login_authorize(struct login *g)
 {
-	char challenge[PROOF_BYTES], *url = NULL, *why = NULL;
+	char challenge[PKCE_BYTES], *url = NULL, *why = NULL;
 
 	free(g->scope);
 	g->scope = login_wanted_scope(g);
 	free(g->url);
 	g->url = NULL;
-	if (proof_random(g->verifier) == 0 && proof_random(g->state) == 0 &&
-	    proof_challenge(challenge, g->verifier) == 0)
+	if (pkce_random(g->verifier) == 0 && pkce_random(g->state) == 0 &&
+	    pkce_challenge(challenge, g->verifier) == 0)
 		url = client_authorize_url(&g->found.server, &g->record,
 		    g->scope, g->state, challenge, g->config.params);
 	/* A user pastes it into a shell, perhaps: what is shown is as safe as

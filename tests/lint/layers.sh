@@ -255,7 +255,7 @@ BEGIN {
 	order_of("core/session", "session pages call_table tools state parts " \
 	    "questions settings act held call one_way listen renew end " \
 	    "mirrored replay ping witness sign_in waits early lists live open " \
-	    "judge from_client from_server done time invariants step")
+	    "judge cancel from_client malformed from_server done time invariants step")
 	order_of("core/client", "client state parts act table opening " \
 	    "listen send input_required request hello from_client " \
 	    "from_session invariants step")

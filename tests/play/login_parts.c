@@ -248,10 +248,10 @@ login_has_scopes(const struct login *g)
 }
 
 bool
-login_prove_token(const struct login *g, char proof[PROOF_BYTES])
+login_prove_token(const struct login *g, char proof[PKCE_BYTES])
 {
 	(void)g;
 	if (facts->token != NULL)
-		snprintf(proof, PROOF_BYTES, "%s", facts->token);
+		snprintf(proof, PKCE_BYTES, "%s", facts->token);
 	return facts->token != NULL;
 }

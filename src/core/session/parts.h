@@ -817,8 +817,18 @@ struct ruling session_judge_end(const struct session *s,
 
 /* Handles a message of the client (borrowed). */
 void session_client(struct session *s, struct frame *f);
-/* Handles a line of the client that is no message or too long: INPUT_INVALID
- * and INPUT_TOO_LONG. */
+/* Writes an error (taken) for a frame that does not become a call. */
+void session_reject(struct session *s, struct frame *error);
+
+/* --- cancel.c --- */
+
+/* Handles notifications/cancelled of the client (borrowed). */
+void session_cancel(struct session *s, struct frame *f);
+
+/* --- malformed.c --- */
+
+/* Handles a line of the client that is not a message or is too long:
+ * INPUT_INVALID and INPUT_TOO_LONG. */
 void session_invalid(struct session *s, const struct event *in);
 
 /* --- from_server.c --- */

@@ -11,6 +11,7 @@
 #include "auth/challenge.h"
 #include "auth/claims.h"
 #include "auth/login_process.h"
+#include "auth/pkce.h"
 #include "auth/proof.h"
 #include "base/bounds.h"
 #include "base/log.h"
@@ -460,10 +461,10 @@ start_login_process(struct oauth *o, enum login_reason reason, bool interactive,
 		.challenge = challenge,
 		.peer = o->ops.peer(o->arg),
 	};
-	char hash[PROOF_BYTES];
+	char hash[PKCE_BYTES];
 
 	if (o->record.token.access != NULL &&
-	    proof_challenge(hash, o->record.token.access) == 0)
+	    pkce_challenge(hash, o->record.token.access) == 0)
 		r.rejected = hash;
 	if (o->config.store == NULL || o->unkept)
 		r.record = &o->record;

@@ -14,6 +14,7 @@
 #include <openssl/evp.h>
 #include <openssl/param_build.h>
 
+#include "auth/pkce.h"
 #include "auth/proof.h"
 #include "base/bounds.h"
 #include "base/codec.h"
@@ -324,14 +325,14 @@ END_TEST
  * keeps our member. */
 START_TEST(whether_bound)
 {
-	char ath[PROOF_BYTES];
+	char ath[PKCE_BYTES];
 	struct record r;
 
 	record_init(&r);
 	ck_assert(!dpop_is_bound(&r));
 	string_set(&r.token.access, "the token");
 	ck_assert(!dpop_is_bound(&r));
-	ck_assert_int_eq(proof_challenge(ath, "the token"), 0);
+	ck_assert_int_eq(pkce_challenge(ath, "the token"), 0);
 	string_set(&r.token.dpop_ath, ath);
 	ck_assert(dpop_is_bound(&r));
 	string_set(&r.token.access, "the next token");

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "auth/pkce.h"
 #include "auth/proof.h"
 #include "base/bounds.h"
 #include "base/codec.h"
@@ -835,11 +836,11 @@ static const struct {
 
 START_TEST(bound_tokens)
 {
-	char ath[PROOF_BYTES];
+	char ath[PKCE_BYTES];
 	struct json_object *o;
 	char *text;
 
-	ck_assert_int_eq(proof_challenge(ath, "bound"), 0);
+	ck_assert_int_eq(pkce_challenge(ath, "bound"), 0);
 	string_set(&rec.dpop_key, "k");
 	string_set(&rec.token.dpop_ath, "of another token");
 	text = xasprintf("{\"access_token\":\"bound\",\"token_type\":\"%s\"}",
