@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "io/listener.h"
 #include "signin/browser.h"
+#include "signin/callback.h"
 #include "signin/client_messages.h"
 #include "signin/discovery.h"
 #include "signin/login.h"

@@ -6,7 +6,7 @@
 #include "config.h"
 
 #include "base/bounds.h"
-#include "signin/browser.h"
+#include "signin/callback.h"
 
 #include "fuzz/fuzz.h"
 
@@ -39,7 +39,7 @@ static bool
 replies_like(const struct run *r, const char *request)
 {
 	const struct callback_expected e = {
-		.port = 4242, .path = CALLBACK_PATH, .state = STATE
+		.port = 4242, .path = "/callback", .state = STATE
 	};
 	struct run other;
 	bool same;
@@ -114,7 +114,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct callback_expected e = {
-		.port = 4242, .path = CALLBACK_PATH, .state = STATE
+		.port = 4242, .path = "/callback", .state = STATE
 	};
 	struct run whole, part;
 	struct span text;

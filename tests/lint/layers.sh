@@ -262,7 +262,7 @@ BEGIN {
 	order_of("core/server", "server state parts act belief order " \
 	    "subscription resources listen input_required modern sse2024 " \
 	    "detect sse2024_in invariants step")
-	order_of("signin", "browser fetch discovery client_messages id_token " \
+	order_of("signin", "browser callback fetch discovery client_messages id_token " \
 	    "login | state report token grant user order managed account " \
 	    "process")
 	# what follows it is inside of it

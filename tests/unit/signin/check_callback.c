@@ -5,7 +5,7 @@
 #include "config.h"
 
 #include "base/bounds.h"
-#include "signin/browser.h"
+#include "signin/callback.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #define HOST "Host: 127.0.0.1:4242\r\n"
 
 static const struct callback_expected usual = { .port = 4242,
-	.path = CALLBACK_PATH,
+	.path = "/callback",
 	.state = STATE,
 	.issuer = ISSUER };
 
