@@ -12,6 +12,7 @@
 #include "core/stage.h"
 #include "io/http.h"
 
+/* Returns how an exchange ended whose transfer ended so. */
 enum ending ending_of(enum http_end end);
 
 struct streamable;
