@@ -260,12 +260,4 @@ char *options_show(const struct options *o);
 int options_identity(const struct options *o, struct buf *identity,
     char **host);
 
-/* Does the pattern of a section match this URL? "*" is any text, also across
- * slashes, but scheme, host with port and the rest are matched separately, so
- * that a pattern for a host does not match the path of another host. A pattern
- * without "://" starts with the host; one without a path matches all paths.
- * "%2e" is a dot, and "%2e%2e" thus the folder above, as WHATWG's URL standard
- * has it. url may be NULL: then only "*" matches. */
-bool option_file_match(const char *pattern, const struct url *url);
-
 #endif

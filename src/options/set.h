@@ -65,4 +65,41 @@ void option_set_defaults(struct options *o);
 int option_set_apply(struct options *o, const struct option_setting *s,
     char **why);
 
+/* --- argv.c --- */
+
+struct option_argv {
+	struct option_settings settings;
+	enum command command;
+	int command_at;          /* the index of its word; 0: none was given */
+	struct strings operands; /* of a command, behind the URL */
+	bool help_all;           /* help is wanted about all options */
+	const char *help_option; /* about this one */
+	/* A literal secret was given, and is overwritten now. */
+	bool secret;                       /* of the server */
+	const struct option_row *password; /* of a proxy: by this option */
+	bool port;                         /* a port stood after the URL */
+	int leftover; /* so many arguments in front were not meant for us */
+	bool remote;  /* the last one is mcp-remote's name */
+};
+
+/* Reads argv. Returns 0, or -1 with *why. Free out in both cases. */
+int option_argv_read(struct option_argv *out, int argc, char **argv,
+    char **why);
+
+/* --- file.c --- */
+
+/* Reads a file into settings. A missing file is an error only if needed is set.
+ * *exposed becomes true if the file contains a literal secret and others may
+ * read it. A file that another user could have written is an error. *why has to
+ * be NULL before. Returns 0, or -1 with *why. */
+int option_file_read(struct option_settings *out, const char *path,
+    enum option_weight weight, bool needed, bool *exposed, char **why);
+/* Does the pattern of a section match this URL? "*" is any text, also across
+ * slashes, but scheme, host with port and the rest are matched separately, so
+ * that a pattern for a host does not match the path of another host. A pattern
+ * without "://" starts with the host; one without a path matches all paths.
+ * "%2e" is a dot, and "%2e%2e" thus the folder above, as WHATWG's URL standard
+ * has it. url may be NULL: then only "*" matches. */
+bool option_file_match(const char *pattern, const struct url *url);
+
 #endif

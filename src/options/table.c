@@ -656,12 +656,23 @@ phrase(const char *meant, const char *dashes)
 }
 
 char *
-mistype_option(struct span name, const char *dashes)
+mistype_option(const char *prefix, const char *dashes, struct span name)
 {
 	const char *meant = mistype_meant(name);
+	char *why, *answer;
 
-	return phrase(meant != NULL ? meant : option_table_nearest(name),
-	    dashes);
+	if (meant == NULL)
+		meant = option_table_nearest(name);
+	answer = phrase(meant, *dashes == '\0' ? "" : "--");
+	if (answer == NULL)
+		/* a file may have been written for a newer copy */
+		answer = xasprintf("; \"mcpsplice help all\" lists %s",
+		    *prefix == '\0' ? "them" :
+				      "those of mcpsplice " PACKAGE_VERSION);
+	why = xasprintf("%sunknown option \"%s%.*s\"%s", prefix, dashes,
+	    name.n > 60 ? 60 : (int)name.n, name.p, answer);
+	free(answer);
+	return why;
 }
 
 char *

@@ -111,9 +111,10 @@ bool option_table_secret(const struct option_row *row, const char *value,
  * with a blank in it what to do; NULL: not known. Case, "-" and "_" are ignored,
  * except in a single letter. */
 const char *mistype_meant(struct span word);
-/* Returns the answer to an unknown option, to append to it and owned by the
- * caller; NULL: none. */
-char *mistype_option(struct span name, const char *dashes);
+/* Returns "unknown option ..." with the name that the user may have meant; the
+ * caller owns the text. prefix stands in front, like "file:3: "; dashes stands
+ * before names. */
+char *mistype_option(const char *prefix, const char *dashes, struct span name);
 /* Returns the error about a first word that is not a command, owned by the
  * caller; NULL: it may be a URL. */
 char *mistype_command(const char *word);
