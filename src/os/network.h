@@ -73,6 +73,8 @@ bool os_socket_facts(int s, struct os_socket_facts *f);
 /* Listens at the loopback address, or everywhere; port 0: any. Returns a socket,
  * or -1 with errno. */
 int os_listen(bool ipv6, bool everywhere, unsigned port, int backlog);
+/* The same at an address of so many bytes. */
+int os_listen_at(const struct sockaddr *a, unsigned bytes, int backlog);
 /* Returns a connection, or -1 with errno; EAGAIN: there is none now. */
 int os_accept(int s);
 

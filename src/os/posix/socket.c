@@ -7,7 +7,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -27,49 +26,6 @@ const bool os_reset_keeps_bytes = false;
 
 const bool os_keeps_authorities = false;
 
-/* --- addresses --- */
-
-struct os_address
-os_address_of(const struct sockaddr *sa)
-{
-	struct os_address a;
-	struct sockaddr_in v4;
-	struct sockaddr_in6 v6;
-
-	memset(&a, 0, sizeof a);
-	if (sa->sa_family == AF_INET) {
-		memcpy(&v4, sa, sizeof v4);
-		a.n = sizeof v4.sin_addr;
-		memcpy(a.bytes, &v4.sin_addr, a.n);
-		a.port = ntohs(v4.sin_port);
-	} else if (sa->sa_family == AF_INET6) {
-		memcpy(&v6, sa, sizeof v6);
-		a.n = sizeof v6.sin6_addr;
-		memcpy(a.bytes, &v6.sin6_addr, a.n);
-		a.port = ntohs(v6.sin6_port);
-	}
-	return a;
-}
-
-bool
-os_address_is_unix(const struct sockaddr *sa)
-{
-	return sa->sa_family == AF_UNIX;
-}
-
-struct os_address
-os_address_read(const char *text)
-{
-	struct os_address a;
-
-	memset(&a, 0, sizeof a);
-	if (inet_pton(AF_INET, text, a.bytes) == 1)
-		a.n = sizeof(struct in_addr);
-	else if (inet_pton(AF_INET6, text, a.bytes) == 1)
-		a.n = sizeof(struct in6_addr);
-	return a;
-}
-
 struct os_address
 os_address_read_loosely(const char *text)
 {
@@ -82,55 +38,6 @@ os_address_read_loosely(const char *text)
 	a.n = sizeof v4;
 	memcpy(a.bytes, &v4, a.n);
 	return a;
-}
-
-int
-os_address_text(char *text, size_t size, const struct sockaddr *sa,
-    unsigned sa_bytes)
-{
-	return getnameinfo(sa, sa_bytes, text, (socklen_t)size, NULL, 0,
-		   NI_NUMERICHOST) == 0 ?
-	    0 :
-	    -1;
-}
-
-/* Returns the length of the socket address. */
-static socklen_t
-fill(struct sockaddr_storage *to, const struct os_address *a)
-{
-	struct sockaddr_in *v4 = (void *)to;
-	struct sockaddr_in6 *v6 = (void *)to;
-
-	memset(to, 0, sizeof *to);
-	if (a->n == sizeof v4->sin_addr) {
-		v4->sin_family = AF_INET;
-		v4->sin_port = htons((uint16_t)a->port);
-		memcpy(&v4->sin_addr, a->bytes, a->n);
-		return sizeof *v4;
-	}
-	v6->sin6_family = AF_INET6;
-	v6->sin6_port = htons((uint16_t)a->port);
-	memcpy(&v6->sin6_addr, a->bytes, sizeof v6->sin6_addr);
-	return sizeof *v6;
-}
-
-/* A UDP socket that is connected and never written to gives the address. */
-struct os_address
-os_address_towards(const struct os_address *peer)
-{
-	struct os_address own;
-	struct sockaddr_storage a;
-	socklen_t n = fill(&a, peer);
-	int fd;
-
-	memset(&own, 0, sizeof own);
-	fd = peer->n == 0 ? -1 : socket(a.ss_family, SOCK_DGRAM, 0);
-	if (fd == -1)
-		return own;
-	if (connect(fd, (const struct sockaddr *)&a, n) == 0)
-		os_socket_own(fd, &own);
-	close(fd);
-	return own;
 }
 
 /* --- sockets --- */
@@ -160,32 +67,6 @@ int
 os_socket_close(int s)
 {
 	return close(s);
-}
-
-bool
-os_socket_own(int s, struct os_address *out)
-{
-	struct sockaddr_storage a;
-	socklen_t n = sizeof a;
-
-	memset(&a, 0, sizeof a);
-	if (getsockname(s, (struct sockaddr *)&a, &n) != 0)
-		return false;
-	*out = os_address_of((const struct sockaddr *)&a);
-	return true;
-}
-
-bool
-os_socket_peer(int s, struct os_address *out)
-{
-	struct sockaddr_storage a;
-	socklen_t n = sizeof a;
-
-	memset(&a, 0, sizeof a);
-	if (getpeername(s, (struct sockaddr *)&a, &n) != 0)
-		return false;
-	*out = os_address_of((const struct sockaddr *)&a);
-	return true;
 }
 
 bool
@@ -304,26 +185,18 @@ close_failed(int fd)
 }
 
 int
-os_listen(bool ipv6, bool everywhere, unsigned port, int backlog)
+os_listen_at(const struct sockaddr *a, unsigned bytes, int backlog)
 {
-	struct os_address at = { .n = ipv6 ? 16 : 4, .port = port };
-	struct sockaddr_storage a;
-	int fd = socket(ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM, 0), on = 1;
-	socklen_t n;
+	bool ipv6 = a->sa_family == AF_INET6;
+	int fd = socket(a->sa_family, SOCK_STREAM, 0), on = 1;
 
 	if (fd == -1)
 		return -1;
-	if (!everywhere && ipv6)
-		at.bytes[15] = 1;
-	else if (!everywhere)
-		memcpy(at.bytes, (const unsigned char[]){ 127, 0, 0, 1 }, 4);
-	n = fill(&a, &at);
 	if (set_flags(fd) == 0 &&
 	    (!ipv6 ||
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on) ==
 		    0) &&
-	    bind(fd, (const struct sockaddr *)&a, n) == 0 &&
-	    listen(fd, backlog) == 0)
+	    bind(fd, a, bytes) == 0 && listen(fd, backlog) == 0)
 		return fd;
 	return close_failed(fd);
 }

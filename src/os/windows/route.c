@@ -3,8 +3,6 @@
 
 #include "os/windows/wake.h"
 
-#include <ws2tcpip.h>
-
 #include <iphlpapi.h>
 
 #include "os/network.h"

@@ -2,8 +2,6 @@
 
 #include "os/windows/wake.h"
 
-#include <ws2tcpip.h>
-
 #include "os/network.h"
 
 #include <errno.h>
@@ -20,50 +18,6 @@
 
 const bool os_reset_keeps_bytes = false;
 const bool os_keeps_authorities = true;
-
-/* --- addresses --- */
-
-struct os_address
-os_address_of(const struct sockaddr *sa)
-{
-	struct os_address a;
-	struct sockaddr_in v4;
-	struct sockaddr_in6 v6;
-
-	memset(&a, 0, sizeof a);
-	if (sa->sa_family == AF_INET) {
-		memcpy(&v4, sa, sizeof v4);
-		a.n = sizeof v4.sin_addr;
-		memcpy(a.bytes, &v4.sin_addr, a.n);
-		a.port = ntohs(v4.sin_port);
-	} else if (sa->sa_family == AF_INET6) {
-		memcpy(&v6, sa, sizeof v6);
-		a.n = sizeof v6.sin6_addr;
-		memcpy(a.bytes, &v6.sin6_addr, a.n);
-		a.port = ntohs(v6.sin6_port);
-	}
-	return a;
-}
-
-bool
-os_address_is_unix(const struct sockaddr *sa)
-{
-	return sa->sa_family == AF_UNIX;
-}
-
-struct os_address
-os_address_read(const char *text)
-{
-	struct os_address a;
-
-	os_wake_start();
-	memset(&a, 0, sizeof a);
-	if (inet_pton(AF_INET, text, a.bytes) == 1)
-		a.n = sizeof(struct in_addr);
-	else if (inet_pton(AF_INET6, text, a.bytes) == 1)
-		a.n = sizeof(struct in6_addr);
-	return a;
-}
 
 /* Takes one number of "0x7f.1", as C writes it. */
 static bool
@@ -107,53 +61,6 @@ os_address_read_loosely(const char *text)
 	return a;
 }
 
-int
-os_address_text(char *text, size_t size, const struct sockaddr *sa,
-    unsigned sa_bytes)
-{
-	return getnameinfo(sa, (socklen_t)sa_bytes, text, (DWORD)size, NULL, 0,
-		   NI_NUMERICHOST) == 0 ?
-	    0 :
-	    -1;
-}
-
-/* Returns the length of the socket address. */
-static int
-fill(struct sockaddr_storage *to, const struct os_address *a)
-{
-	struct sockaddr_in *v4 = (void *)to;
-	struct sockaddr_in6 *v6 = (void *)to;
-
-	memset(to, 0, sizeof *to);
-	if (a->n == sizeof v4->sin_addr) {
-		v4->sin_family = AF_INET;
-		v4->sin_port = htons((u_short)a->port);
-		memcpy(&v4->sin_addr, a->bytes, a->n);
-		return sizeof *v4;
-	}
-	v6->sin6_family = AF_INET6;
-	v6->sin6_port = htons((u_short)a->port);
-	memcpy(&v6->sin6_addr, a->bytes, sizeof v6->sin6_addr);
-	return sizeof *v6;
-}
-
-struct os_address
-os_address_towards(const struct os_address *peer)
-{
-	struct os_address own;
-	struct sockaddr_storage a;
-	int n = fill(&a, peer), s;
-
-	memset(&own, 0, sizeof own);
-	s = peer->n == 0 ? -1 : os_socket_new(a.ss_family, SOCK_DGRAM, 0);
-	if (s == -1)
-		return own;
-	if (connect((SOCKET)s, (const struct sockaddr *)&a, n) == 0)
-		os_socket_own(s, &own);
-	os_socket_close(s);
-	return own;
-}
-
 /* --- sockets --- */
 
 static int
@@ -189,32 +96,6 @@ int
 os_socket_close(int s)
 {
 	return closesocket((SOCKET)s) == 0 ? 0 : failed();
-}
-
-bool
-os_socket_own(int s, struct os_address *out)
-{
-	struct sockaddr_storage a;
-	int n = sizeof a;
-
-	memset(&a, 0, sizeof a);
-	if (getsockname((SOCKET)s, (struct sockaddr *)&a, &n) != 0)
-		return false;
-	*out = os_address_of((const struct sockaddr *)&a);
-	return true;
-}
-
-bool
-os_socket_peer(int s, struct os_address *out)
-{
-	struct sockaddr_storage a;
-	int n = sizeof a;
-
-	memset(&a, 0, sizeof a);
-	if (getpeername((SOCKET)s, (struct sockaddr *)&a, &n) != 0)
-		return false;
-	*out = os_address_of((const struct sockaddr *)&a);
-	return true;
 }
 
 bool
@@ -309,27 +190,21 @@ do_not_block(int s)
 
 /* Without the option another program could take the same port. */
 int
-os_listen(bool ipv6, bool everywhere, unsigned port, int backlog)
+os_listen_at(const struct sockaddr *a, unsigned bytes, int backlog)
 {
-	struct os_address at = { .n = ipv6 ? 16 : 4, .port = port };
-	struct sockaddr_storage a;
-	int s = os_socket_new(ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM, 0), n;
+	bool ipv6 = a->sa_family == AF_INET6;
+	int s = os_socket_new(a->sa_family, SOCK_STREAM, 0);
 	BOOL on = TRUE;
 
 	if (s == -1)
 		return -1;
-	if (!everywhere && ipv6)
-		at.bytes[15] = 1;
-	else if (!everywhere)
-		memcpy(at.bytes, (const unsigned char[]){ 127, 0, 0, 1 }, 4);
-	n = fill(&a, &at);
 	if (do_not_block(s) == 0 &&
 	    setsockopt((SOCKET)s, SOL_SOCKET, SO_EXCLUSIVEADDRUSE,
 		(const char *)&on, sizeof on) == 0 &&
 	    (!ipv6 ||
 		setsockopt((SOCKET)s, IPPROTO_IPV6, IPV6_V6ONLY,
 		    (const char *)&on, sizeof on) == 0) &&
-	    bind((SOCKET)s, (const struct sockaddr *)&a, n) == 0 &&
+	    bind((SOCKET)s, a, (int)bytes) == 0 &&
 	    listen((SOCKET)s, backlog) == 0)
 		return s;
 	return close_failed(s);

@@ -1,11 +1,13 @@
 /*
  * How a thread, or the system, wakes the loop: by a byte on a pair of sockets.
- * Only os/windows includes it.
+ * Only the files of os include it.
  */
 #ifndef MCPSPLICE_OS_WINDOWS_WAKE_H
 #define MCPSPLICE_OS_WINDOWS_WAKE_H
 
 #include "os/windows/common.h"
+
+#include <ws2tcpip.h>
 
 struct os_wake {
 	SOCKET ours, theirs;
