@@ -73,8 +73,6 @@ void report_took(struct report *r, int64_t us);
  * made visible. */
 void report_end(struct report *r, enum step_state state, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* A step that was not tried, because of one before. */
-void report_skip(struct report *r, const char *name);
 /* Returns the clock that reports count by, and the time since report_step, both
  * in microseconds. */
 int64_t report_now_us(void);

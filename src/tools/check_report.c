@@ -271,14 +271,6 @@ report_end(struct report *r, enum step_state state, const char *fmt, ...)
 	buf_free(&text);
 }
 
-void
-report_skip(struct report *r, const char *name)
-{
-	buf_addf(&r->skipped, "%s%s", r->skipped.n > 0 ? ", " : "", name);
-	buf_addf(&r->steps, "%s{\"step\":\"%s\",\"state\":\"skipped\"}",
-	    r->steps.n > 0 ? "," : "", name);
-}
-
 static void
 close_json(struct report *r)
 {
@@ -356,6 +348,15 @@ bool
 check_secure(const struct check *c)
 {
 	return strcmp(c->url.scheme, "https") == 0;
+}
+
+/* A step that was not tried, because of one before. */
+static void
+report_skip(struct report *r, const char *name)
+{
+	buf_addf(&r->skipped, "%s%s", r->skipped.n > 0 ? ", " : "", name);
+	buf_addf(&r->steps, "%s{\"step\":\"%s\",\"state\":\"skipped\"}",
+	    r->steps.n > 0 ? "," : "", name);
 }
 
 void

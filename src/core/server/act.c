@@ -205,12 +205,3 @@ server_attempt_of(const struct server *s, enum purpose purpose,
 			return a;
 	return NULL;
 }
-
-void
-server_attempt_free(struct server_attempt *a)
-{
-	frame_unref(a->out.body);
-	free(a->version);
-	headers_free(&a->mirrored);
-	free(a);
-}

@@ -62,8 +62,6 @@ struct server_attempt *server_attempt_find(const struct server *s,
 /* Returns the attempt under way with this purpose for this order, or NULL. */
 struct server_attempt *server_attempt_of(const struct server *s,
     enum purpose purpose, const struct server_order *o);
-/* Frees the attempt, which must not be in the list any more. */
-void server_attempt_free(struct server_attempt *a);
 
 /* --- belief.c --- */
 

@@ -237,6 +237,15 @@ sweep_orders(struct server *s)
 }
 
 static void
+attempt_free(struct server_attempt *a)
+{
+	frame_unref(a->out.body);
+	free(a->version);
+	headers_free(&a->mirrored);
+	free(a);
+}
+
+static void
 sweep_attempts(struct server *s)
 {
 	struct server_attempt **at = &s->attempts, *a;
@@ -244,7 +253,7 @@ sweep_attempts(struct server *s)
 	while ((a = *at) != NULL) {
 		if (a->dropped) {
 			*at = a->next;
-			server_attempt_free(a);
+			attempt_free(a);
 			continue;
 		}
 		alarm_note(&s->alarms, a->end_at);

@@ -337,35 +337,6 @@ session_with_own_id(struct session *s, struct frame *request)
 	return f;
 }
 
-/* An event about the start of this client. */
-static struct event
-start_event(const struct session *s, enum event_kind kind)
-{
-	struct span params = s->handshake.request->params;
-
-	return (struct event){ .kind = kind,
-		.version = json_get(params, "protocolVersion"),
-		.capabilities = json_get(params, "capabilities") };
-}
-
-void
-session_ask_start(struct session *s)
-{
-	struct event e = start_event(s, ACTION_LOAD_START);
-
-	events_add(&s->events, &e);
-}
-
-void
-session_keep_start(struct session *s)
-{
-	struct event e = start_event(s, ACTION_SAVE_START);
-
-	e.result = s->handshake.answer->result;
-	e.tools = tools_list(s->tools);
-	events_add(&s->events, &e);
-}
-
 void
 session_save(struct session *s, struct generation *g)
 {

@@ -298,22 +298,6 @@ note_token(struct session *s, struct call *c)
 								       ->token);
 }
 
-bool
-session_is_token_over(const struct session *s, struct span token)
-{
-	const struct answered *a = &s->answered;
-	uint64_t hash;
-	size_t i;
-
-	if (token.p == NULL)
-		return false;
-	hash = msg_id_hash(token);
-	for (i = 0; i < BOUND_FEW && i < a->n_tokens; i++)
-		if (a->tokens[i] == hash)
-			return true;
-	return false;
-}
-
 /* Drops a call that is over. Its stream has BOUND_SHORT_MS to end by
  * itself. */
 static void
@@ -421,21 +405,6 @@ session_answer(struct session *s, struct call *c, struct frame *answer)
 		frame_unref(f);
 	}
 	call_forget(s, c);
-}
-
-bool
-session_was_answered(const struct session *s, struct span id)
-{
-	uint64_t hash;
-	size_t i;
-
-	if (id.p == NULL || id.p[0] == 'n')
-		return false;
-	hash = msg_id_hash(id);
-	for (i = 0; i < BOUND_FEW && i < s->answered.n; i++)
-		if (s->answered.ids[i] == hash)
-			return true;
-	return false;
 }
 
 void

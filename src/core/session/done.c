@@ -565,6 +565,13 @@ is_replaced(const struct session *s, const struct attempt *a,
 	return false;
 }
 
+static bool
+start_is_hopeless(const struct session *s, const struct facts *f)
+{
+	return phase_permits(s, PHASE_FIRST) && s->start.result.n > 0 &&
+	    (f->ending == ENDING_RESOLVE || f->conn_refused);
+}
+
 /* ATTEMPT_OPEN: initialize ended without a result that opened the session. */
 static void
 open_done(struct session *s, struct attempt *a, const struct facts *f)
@@ -591,8 +598,7 @@ open_done(struct session *s, struct attempt *a, const struct facts *f)
 	 * the server needs is not there yet. */
 	if ((verdict == VERDICT_RETRY || verdict_is_gateway(f->status) ||
 		f->ending == ENDING_CUT || f->status == 424) &&
-	    !session_start_is_hopeless(s, f) &&
-	    session_open_again(s, f, &wait)) {
+	    !start_is_hopeless(s, f) && session_open_again(s, f, &wait)) {
 		facts_free(s->renewal.setback);
 		s->renewal.setback = facts_keep(f);
 		note_not_ready(s, a, f, wait);

@@ -211,9 +211,22 @@ session_answer_early(struct session *s)
 
 /* --- the start --- */
 
+/* An event about the start of this client. */
+static struct event
+start_event(const struct session *s, enum event_kind kind)
+{
+	struct span params = s->handshake.request->params;
+
+	return (struct event){ .kind = kind,
+		.version = json_get(params, "protocolVersion"),
+		.capabilities = json_get(params, "capabilities") };
+}
+
 void
 session_begin_start(struct session *s)
 {
+	struct event e;
+
 	buf_free(&s->start.result);
 	buf_free(&s->start.tools);
 	s->start.tool = NULL;
@@ -225,8 +238,10 @@ session_begin_start(struct session *s)
 	s->start.of_probe = s->start.probed;
 	session_mind_start(s);
 	if (s->config.cached_start && s->config.start != START_WAIT &&
-	    s->config.start != START_ONCE)
-		session_ask_start(s);
+	    s->config.start != START_ONCE) {
+		e = start_event(s, ACTION_LOAD_START);
+		events_add(&s->events, &e);
+	}
 }
 
 void
@@ -242,9 +257,15 @@ session_cached_start(struct session *s, const struct event *in)
 void
 session_save_start(struct session *s)
 {
-	if (s->config.cached_start && s->handshake.answer != NULL &&
-	    !is_own_handshake(s))
-		session_keep_start(s);
+	struct event e;
+
+	if (!s->config.cached_start || s->handshake.answer == NULL ||
+	    is_own_handshake(s))
+		return;
+	e = start_event(s, ACTION_SAVE_START);
+	e.result = s->handshake.answer->result;
+	e.tools = tools_list(s->tools);
+	events_add(&s->events, &e);
 }
 
 /* --- when --- */
@@ -345,13 +366,6 @@ session_start_fails_at(const struct session *s, const struct facts *f)
 	    f->remedy.n > 0)
 		return s->now;
 	return s->start.began_at + early_enough(s, BOUND_START_MS);
-}
-
-bool
-session_start_is_hopeless(const struct session *s, const struct facts *f)
-{
-	return phase_permits(s, PHASE_FIRST) && s->start.result.n > 0 &&
-	    (f->ending == ENDING_RESOLVE || f->conn_refused);
 }
 
 /* --- initialize is answered --- */

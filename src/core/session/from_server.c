@@ -246,6 +246,23 @@ progressing(struct session *s, struct attempt *a, struct span token)
 	return NULL;
 }
 
+/* Is this the progress token of one of the latest calls that are over? */
+static bool
+is_token_over(const struct session *s, struct span token)
+{
+	const struct answered *a = &s->answered;
+	uint64_t hash;
+	size_t i;
+
+	if (token.p == NULL)
+		return false;
+	hash = msg_id_hash(token);
+	for (i = 0; i < BOUND_FEW && i < a->n_tokens; i++)
+		if (a->tokens[i] == hash)
+			return true;
+	return false;
+}
+
 /* Does this progress come after the answer to its call, or is it behind what
  * the client was told? A call that is sent again begins its progress again, but
  * the client must see it rise. */
@@ -256,7 +273,7 @@ is_stale_progress(struct session *s, struct attempt *a, const struct frame *m)
 	struct call *c = progressing(s, a, token);
 
 	if (c == NULL)
-		return session_is_token_over(s, token);
+		return is_token_over(s, token);
 	return session_is_behind(c, m);
 }
 
@@ -294,6 +311,22 @@ server_notification(struct session *s, struct attempt *a, struct frame *m)
 	session_pass(s, m, a);
 }
 
+/* Was a call with this id among the last BOUND_FEW that were answered? */
+static bool
+was_answered(const struct session *s, struct span id)
+{
+	uint64_t hash;
+	size_t i;
+
+	if (id.p == NULL || id.p[0] == 'n')
+		return false;
+	hash = msg_id_hash(id);
+	for (i = 0; i < BOUND_FEW && i < s->answered.n; i++)
+		if (s->answered.ids[i] == hash)
+			return true;
+	return false;
+}
+
 /*
  * Finds the call that a message answers. A message with an error status belongs
  * to the POST it came on, whatever its id says. Otherwise the id decides, on
@@ -318,7 +351,7 @@ answered_call(const struct session *s, const struct attempt *a,
 		return c;
 	/* On an event stream the message may be a second answer to another
 	 * call. */
-	if (f->media == MEDIA_SSE && session_was_answered(s, m->id))
+	if (f->media == MEDIA_SSE && was_answered(s, m->id))
 		return NULL;
 	return a->call;
 }

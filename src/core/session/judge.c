@@ -204,6 +204,25 @@ begun_anew(struct session *s, struct generation *g)
 		session_renew_later(s, rule);
 }
 
+/* The call was answered in this generation. */
+static void
+served(struct session *s, struct call *c, struct generation *g)
+{
+	bool helped = c->replayed == g->number;
+
+	g->served_at = s->now;
+	g->broken = false;
+	g->unproved = 0;
+	s->balancer.in_a_row = 0;
+	if (g != s->generation)
+		return;
+	backoff_budget_helped(&s->renewal.budget);
+	if (helped)
+		backoff_budget_helped(&s->renewal.unasked);
+	if (c->flaps > 0)
+		session_flapping(s, s->balancer.mark);
+}
+
 bool
 session_judge(struct session *s, struct call *c, struct attempt *a,
     const struct facts *f, struct frame *m)
@@ -272,7 +291,7 @@ session_judge(struct session *s, struct call *c, struct attempt *a,
 	case VERDICT_ANSWER:
 		assert(m != NULL); /* else it has returned above */
 		anew = m->kind == FRAME_RESULT && session_lacks_id(g, c, a, f);
-		session_served(s, c, g);
+		served(s, c, g);
 		whole = session_page(s, c, g, m);
 		if (whole != NULL) {
 			call_worked(s, c, g, whole);

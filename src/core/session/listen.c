@@ -43,12 +43,6 @@ session_listen_open(struct session *s)
 	listen_start(s);
 }
 
-void
-session_listen_soon(struct session *s)
-{
-	s->listen.due = true;
-}
-
 /* Does the server answer this request without a question to the client? */
 static bool
 is_quiet(const struct frame *f)

@@ -162,7 +162,7 @@ session_readied(struct session *s)
 	if (s->renewal.renewed)
 		session_listen_open(s); /* before the calls that wait */
 	else
-		session_listen_soon(s);
+		s->listen.due = true;
 	go_live(s);
 }
 

@@ -90,8 +90,6 @@ void session_end_burst(struct session *s);
 void session_save(struct session *s, struct generation *g);
 /* Asks the startup cache for a start of this client, and puts this one into
  * it. */
-void session_ask_start(struct session *s);
-void session_keep_start(struct session *s);
 /* Pauses or resumes reading stdin, depending on how much is held. */
 void session_want_read(struct session *s);
 
@@ -247,10 +245,6 @@ struct frame *session_show(struct session *s, const struct frame *request,
  * that was cancelled gets none. An error in the middle of a list begins the list
  * again, once. */
 void session_answer(struct session *s, struct call *c, struct frame *answer);
-/* Is this the progress token of one of the latest calls that are over? */
-bool session_is_token_over(const struct session *s, struct span token);
-/* Was a call with this id among the last BOUND_FEW that were answered? */
-bool session_was_answered(const struct session *s, struct span id);
 /* Ends the call with an error that mcpsplice made, which is taken. NULL: the
  * client gets no error. Pages of a list that were read are the answer
  * instead. */
@@ -309,13 +303,11 @@ void session_answer_all(struct session *s);
 
 /* Opens the stream of a new session. */
 void session_listen_open(struct session *s);
-/* Opens it at the end of this step: by the first of the next two functions, or
- * by the second. There is one idle connection, and what comes second opens
- * another, which costs two round trips more. A user waits for the lists, for
- * the stream only if the server may ask something during a call. */
-void session_listen_soon(struct session *s);
 /* Opens a stream that is due, or one that broke, if it goes out before this
- * frame, the first that is held. NULL: nothing is. */
+ * frame, the first that is held. NULL: nothing is. There is one idle connection,
+ * and what comes second opens another, which costs two round trips more. A user
+ * waits for the lists, for the stream only if the server may ask something
+ * during a call. */
 void session_listen_before(struct session *s, const struct held *h);
 /* Opens a stream that is due, behind what was sent in this step. */
 void session_listen_behind(struct session *s);
@@ -366,7 +358,6 @@ bool session_spare_opened(struct session *s, const struct attempt *a,
     const struct facts *f, struct frame *m);
 /* Has the spare session the id of the current one? Then it began anew, and what
  * is answered in it says nothing about the session that was in doubt. */
-bool session_spare_is_current(const struct session *s);
 /* The session that was in doubt lives: ends the spare one. */
 void session_spare_end(struct session *s);
 /* Forgets the spare session. */
@@ -523,8 +514,6 @@ void session_interrupted(struct session *s, struct call *c,
 /* The server refused the call because its new session is not ready yet. */
 void session_unready(struct session *s, struct call *c, struct frame *refusal,
     const char *rule);
-/* The call was answered in this generation. */
-void session_served(struct session *s, struct call *c, struct generation *g);
 /* Sends the calls that were refused and wait for the new session, in the
  * client's order. */
 void session_replay(struct session *s);
@@ -680,7 +669,6 @@ void session_mind_start(struct session *s);
 int64_t session_start_fails_at(const struct session *s, const struct facts *f);
 /* Does the client's initialize wait, has the startup cache an answer to it, and
  * is there nobody who could give another? */
-bool session_start_is_hopeless(const struct session *s, const struct facts *f);
 /* Answers the client's initialize without the server, if that is possible. f
  * tells why there is no server; NULL: the alarm is due. Returns false if there
  * is nothing to answer with, or the facts say that the server is not away. */

@@ -78,13 +78,6 @@ spare_take(struct session *s)
 	return true;
 }
 
-bool
-session_spare_is_current(const struct session *s)
-{
-	return s->spare.generation != NULL &&
-	    session_same_id(s->spare.generation, s->generation);
-}
-
 void
 session_spare_free(struct session *s)
 {

@@ -256,24 +256,6 @@ session_replay(struct session *s)
 		    n == 1 ? "" : "s");
 }
 
-void
-session_served(struct session *s, struct call *c, struct generation *g)
-{
-	bool helped = c->replayed == g->number;
-
-	g->served_at = s->now;
-	g->broken = false;
-	g->unproved = 0;
-	s->balancer.in_a_row = 0;
-	if (g != s->generation)
-		return;
-	backoff_budget_helped(&s->renewal.budget);
-	if (helped)
-		backoff_budget_helped(&s->renewal.unasked);
-	if (c->flaps > 0)
-		session_flapping(s, s->balancer.mark);
-}
-
 /* --- perhaps it ran --- */
 
 bool

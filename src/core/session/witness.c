@@ -339,6 +339,13 @@ consider(struct session *s, struct call *c)
 	generation_unref(g);
 }
 
+static bool
+spare_is_current(const struct session *s)
+{
+	return s->spare.generation != NULL &&
+	    session_same_id(s->spare.generation, s->generation);
+}
+
 static void
 settle(struct session *s, struct generation *g, bool list)
 {
@@ -350,7 +357,7 @@ settle(struct session *s, struct generation *g, bool list)
 	if (q->under_way > 0)
 		return;
 	/* The answers may be of the session that began anew. */
-	if (g == s->generation && session_spare_is_current(s)) {
+	if (g == s->generation && spare_is_current(s)) {
 		q->answered[false] = q->answered[true] = false;
 		q->gone = true;
 	}
