@@ -143,7 +143,7 @@ make_file(struct authorities *a)
 	buf_free(&a->both);
 }
 
-/* Makes one of both, if there are two. */
+/* Makes one of both, if there are two; what it made before goes. */
 static void
 join(struct authorities *a)
 {
@@ -151,6 +151,7 @@ join(struct authorities *a)
 
 	if (extra == NULL)
 		return;
+	buf_free(&a->both);
 	buf_init(&a->both, BOUND_FILE_BYTES);
 	if ((file != NULL && read_file(&a->both, file) != 0) ||
 	    read_file(&a->both, extra) != 0)
@@ -175,8 +176,7 @@ authorities_renewed(struct authorities *a)
 	if (seen == a->seen)
 		return false;
 	a->seen = seen;
-	if (a->file == a->path)
-		join(a);
+	join(a);
 	return true;
 }
 

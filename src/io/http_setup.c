@@ -82,7 +82,7 @@ set_trust(struct transfer *x)
 	const struct http_config *c = &x->h->config;
 	const struct authorities *a = &x->h->authorities;
 	struct curl_blob both = {
-		.data = a->both.p, .len = a->both.n, .flags = CURL_BLOB_NOCOPY
+		.data = a->both.p, .len = a->both.n, .flags = CURL_BLOB_COPY
 	};
 
 	if (a->folder != NULL || a->file != NULL)
