@@ -1303,6 +1303,17 @@ sys.exit(%(status)r)
 '''
 
 
+def read_record(path):
+    """What a record of the store says.  On Windows it is sealed, and a program
+    beside the tested one opens it (tests/windows/prepare)."""
+    with open(path, "rb") as f:
+        text = f.read()
+    if text.startswith(b"mcpsplice sealed "):
+        text = subprocess.run([support.PROGRAM + "-unseal"], input=text,
+                              stdout=subprocess.PIPE, check=True).stdout
+    return json.loads(text)
+
+
 class Browser:
     """A program for --browser: it goes where it is sent, and tells."""
 
@@ -1422,8 +1433,8 @@ class Case(support.Case):
                 if not name.endswith(".json"):
                     continue
                 try:
-                    with open(os.path.join(folder, name)) as f:
-                        pem = json.load(f).get("dpop_key", "")
+                    pem = read_record(os.path.join(folder, name)).get(
+                        "dpop_key", "")
                 except ValueError:      # a test has broken it
                     continue
                 found.update(line for line in pem.splitlines()

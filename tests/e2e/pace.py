@@ -46,6 +46,12 @@ def checks_itself():
     return has(b"q->bytes == bytes")
 
 
+def is_windows():
+    """Is it the program for Windows?  Then it is named by a script, which wine
+    runs it with (tests/windows/prepare)."""
+    return has(b"WINESERVER=")
+
+
 def is_static():
     """Does the program start without a loader?  Then no library of a test gets
     into it.  A script or what is not ELF is none."""

@@ -211,6 +211,7 @@ class Questions(support.Case):
         self.assertTrue(s.wait(
             lambda: s.seen("notifications/cancelled"), 10))
         p.cancel(1299)          # one that waits
+        p.taken()
         gate.set()
         for n in range(1001, 1299):
             p.answer(n)

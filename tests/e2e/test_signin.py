@@ -122,8 +122,7 @@ class Base(authserver.Case):
         return os.path.join(self.store(), names[0])
 
     def record(self):
-        with open(self.record_path()) as f:
-            return json.load(f)
+        return authserver.read_record(self.record_path())
 
     def edit_record(self, server_public=None, **token):
         """Changes fields of the token in the store, or the place of the MCP

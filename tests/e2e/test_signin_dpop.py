@@ -336,10 +336,9 @@ class Refused(Bound, Patient):
         (path,) = [os.path.join(self.store(), n)
                    for n in os.listdir(self.store())
                    if n.endswith(".json") and
-                   str(other.port) in open(os.path.join(self.store(),
-                                                        n)).read()]
-        with open(path) as f:
-            pem = json.load(f)["dpop_key"]
+                   str(other.port) in authserver.read_record(
+                       os.path.join(self.store(), n))["url"]]
+        pem = authserver.read_record(path)["dpop_key"]
         os.remove(path)
         return self.sign(pem, {
             "htm": "POST", "htu": m.url, "iat": int(time.time()),

@@ -87,8 +87,8 @@ class Case(Patient):
         found = {}
         for name in os.listdir(self.store()):
             if name.endswith(".json"):
-                with open(os.path.join(self.store(), name)) as f:
-                    doc = json.load(f)
+                doc = authserver.read_record(
+                    os.path.join(self.store(), name))
                 found[doc["url"]] = (name, doc)
         return found
 

@@ -167,14 +167,12 @@ class Case(authserver.Case):
         names = self.records()
         if not names:
             return {}
-        with open(names[0]) as f:
-            return json.load(f)
+        return authserver.read_record(names[0])
 
     def rewrite(self, edit):
         """As another copy would write it."""
         path, = self.records()
-        with open(path) as f:
-            doc = json.load(f)
+        doc = authserver.read_record(path)
         edit(doc)
         new = os.path.join(self.store(), "new")
         with open(new, "w", opener=lambda n, fl: os.open(n, fl, 0o600)) as f:
@@ -723,8 +721,7 @@ class Refresh(Case):
         looks = 0
         while not over.is_set():
             try:
-                with open(path) as f:
-                    token = json.load(f)["token"]
+                token = authserver.read_record(path)["token"]
                 if not token["access_token"] or not token["refresh_token"]:
                     faults.append(repr(token))
             except (OSError, ValueError, KeyError) as e:

@@ -375,8 +375,8 @@ class Renewal(Base):
         """Of the record for this server."""
         for name in os.listdir(self.store()):
             if name.endswith(".json"):
-                with open(os.path.join(self.store(), name)) as f:
-                    doc = json.load(f)
+                doc = authserver.read_record(
+                    os.path.join(self.store(), name))
                 if doc["url"] == m.url:
                     return doc["token"]["refresh_token"]
         self.fail("no record")
