@@ -151,14 +151,16 @@ let_others_look(const struct transfer *x)
 }
 
 /* Does the answer break the rules of HTTP/2? Some servers send headers of
- * HTTP/1.1 there, such as Connection (RFC 9113 8.2.2). Other errors of a stream
- * are the server's own: it gives a request up. */
+ * HTTP/1.1 there, such as Connection (RFC 9113 8.2.2). libcurl 7.88 has one
+ * sentence for each end of a stream; later versions then first say what is
+ * wrong. Other errors of a stream are the server's own: it gives a request up. */
 static bool
 is_broken(const struct transfer *x, CURLcode rc)
 {
 	return rc == CURLE_HTTP2 ||
 	    (rc == CURLE_HTTP2_STREAM &&
-		strstr(x->error, "PROTOCOL_ERROR") != NULL);
+		(strstr(x->error, "PROTOCOL_ERROR") != NULL ||
+		    !starts(x->error, "HTTP/2 stream ")));
 }
 
 /* libcurl may keep in an easy handle, from one request to the next, that a
