@@ -834,14 +834,30 @@ def is_plain(test):
         getattr(getattr(test, test._testMethodName), "plain", False)
 
 
+def left_out():
+    """The cases of the calling file that the file E2E_WITHOUT names: in lines
+    that begin with a blank, behind the line of their own file."""
+    found, here = set(), None
+    with open(os.environ.get("E2E_WITHOUT") or os.devnull,
+              encoding="utf-8") as f:
+        for line in f:
+            if line.startswith("test_"):
+                here = line.split()[0]
+            elif line[0] == " " and here == os.path.basename(sys.argv[0]):
+                found.add(line.split()[0])
+    return found
+
+
 def main(needs_program=True, workers=8, after=None):
     """Runs the cases of the calling file, then after(); arguments select by
-    substring, E2E_PLAIN those marked with @plain.  E2E_WITHOUT names a file:
-    its lines that begin with a blank name cases to leave out."""
+    substring, E2E_PLAIN those marked with @plain, and left_out some that do
+    not run."""
     if needs_program and not os.access(PROGRAM, os.X_OK):
         sys.stderr.write("MCPSPLICE=%r names no program\n" % PROGRAM)
         sys.exit(1)
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    if pace.is_windows():
+        workers = 4         # a start takes the time of a processor
     faulthandler.dump_traceback_later(
         float(os.environ.get("E2E_TIMEOUT", "600")), exit=True)
     tests = []
@@ -857,10 +873,8 @@ def main(needs_program=True, workers=8, after=None):
         sys.modules["__main__"]))
     if os.environ.get("E2E_PLAIN"):
         tests = [t for t in tests if is_plain(t)]
-    if os.environ.get("E2E_WITHOUT"):
-        with open(os.environ["E2E_WITHOUT"], encoding="utf-8") as f:
-            without = {line.split()[0] for line in f if line[0] == " "}
-        tests = [t for t in tests if t.id().split(".", 1)[1] not in without]
+    without = left_out()
+    tests = [t for t in tests if t.id().split(".", 1)[1] not in without]
     apart = [t for t in tests
              if getattr(getattr(t, t._testMethodName), "alone", False)]
     together = [t for t in tests if t not in apart]
