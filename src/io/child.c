@@ -508,7 +508,8 @@ take_word(const char **at, struct buf *word)
 			quote = '\0';
 		} else if (quote == '\0' && (*p == '\'' || *p == '"')) {
 			quote = *p;
-		} else if (*p == '\\' && quote != '\'') {
+		} else if (*p == '\\' && quote != '\'' &&
+		    os_backslash_escapes) {
 			if (*++p == '\0')
 				return "it ends with a backslash";
 			buf_addc(word, *p);

@@ -70,8 +70,8 @@ void child_free(struct child *c, bool kill);
 char *child_fate(enum child_end end, int value);
 
 /* Splits a user's command line into words. Blanks separate words, '...' and
- * "..." keep them together, a backslash takes the next character literally (not
- * inside '...'). Nothing is expanded. Returns a NULL-ended list (free it with
+ * "..." keep them together, and a backslash takes the next character literally
+ * where os_backslash_escapes (not inside '...'). Nothing is expanded. Returns a NULL-ended list (free it with
  * string_list_free), or NULL with *why, a message for users that the caller
  * owns, if there is no word or a quote is not closed. */
 char **child_words(const char *text, char **why);

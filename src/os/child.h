@@ -34,6 +34,9 @@ struct os_child_ends {
  * depend on where the host started mcpsplice, and anybody may write there.
  * Returns 0 and sets *path, which the caller frees, or an errno. */
 int os_child_find(const char *name, char **path);
+/* In a line of words that a user writes: does a backslash take the next
+ * character as it is? Otherwise it is one of a path. */
+extern const bool os_backslash_escapes;
 /* Returns this process's environment, NULL-ended and borrowed. */
 char **os_child_environment(void);
 /* Is this entry of it the variable of that name? */

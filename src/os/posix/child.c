@@ -23,6 +23,8 @@
 
 #include "os/posix/ends.h"
 
+const bool os_backslash_escapes = true;
+
 extern char **environ;
 
 enum {

@@ -21,6 +21,8 @@ struct os_child {
 	volatile LONG ended;
 };
 
+const bool os_backslash_escapes = false;
+
 /* Tells that some child has ended. */
 static struct os_wake news = { INVALID_SOCKET, INVALID_SOCKET };
 
