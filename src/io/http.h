@@ -32,6 +32,8 @@ extern const char *const http_proxy_variables[2][5];
 struct http_config {
 	const char *user_agent;
 	const char *proxy;      /* NULL: the usual environment variables */
+	bool system_proxy[2];   /* of http and of https URLs: that of the
+				 * system's settings */
 	const char *noproxy;    /* used instead of NO_PROXY; loopback is
 				 * exempt */
 	const char *proxy_user; /* user:password */

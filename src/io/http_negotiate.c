@@ -37,10 +37,13 @@ http_negotiate_set(struct transfer *x)
 void
 http_negotiate_heard(struct transfer *x, struct span words)
 {
-	static const char failed[] = "gss_init_sec_context() failed: ";
-	size_t at = sizeof failed - 1;
+	/* GSS-API, and SSPI */
+	static const char *const failed[] = { "gss_init_sec_context() failed: ",
+		"InitializeSecurityContext failed: " };
+	const char *by = words.n > 0 && *words.p == 'I' ? failed[1] : failed[0];
+	size_t at = strlen(by);
 
-	if (words.n < at || memcmp(words.p, failed, at) != 0)
+	if (words.n < at || memcmp(words.p, by, at) != 0)
 		return;
 	while (words.n > at && strchr(". \n", words.p[words.n - 1]) != NULL)
 		words.n--;

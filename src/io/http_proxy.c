@@ -1,5 +1,5 @@
-/* The proxy: by option, or by the variables of the environment (HTTPS_PROXY and
- * the like, NO_PROXY), which libcurl reads itself. */
+/* The proxy: by option, by the variables of the environment (HTTPS_PROXY and the
+ * like, NO_PROXY), which libcurl reads itself, or by the system's settings. */
 #include "config.h"
 
 #include "io/http_state.h"
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "io/url.h"
+#include "os/network.h"
 
 /* CURLINFO_USED_PROXY, which the headers may be too old to have. */
 #define HTTP_USED_PROXY ((CURLINFO)(CURLINFO_LONG + 66))
@@ -30,6 +31,16 @@ http_on_probe_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 	return CURL_SOCKET_BAD;
 }
 
+/* Returns the proxy of the system's settings for this URL, which the caller frees;
+ * NULL: there is none, or they do not count. */
+static char *
+system_proxy(const struct http_config *c, const struct url *u)
+{
+	bool https = u->scheme != NULL && strcmp(u->scheme, "https") == 0;
+
+	return c->system_proxy[https] ? os_system_proxy(https, u->host) : NULL;
+}
+
 /* libcurl does not tell whether it would use a proxy, but a transfer that may
  * neither look up a name nor open a socket fails at once. It fails in different
  * ways with and without one, or says which it was (from libcurl 8.7 on). The
@@ -38,19 +49,25 @@ bool
 http_takes_proxy(const struct http_config *c, const char *url)
 {
 	CURL *probe = curl_easy_init();
+	char *system;
+	struct url u;
 	CURLcode rc;
 	long used = 0;
 
 	if (probe == NULL)
 		return false;
+	url_parse(&u, url);
+	system = system_proxy(c, &u);
+	url_free(&u);
 	curl_easy_setopt(probe, CURLOPT_RESOLVER_START_FUNCTION,
 	    http_on_probe_lookup);
 	curl_easy_setopt(probe, CURLOPT_OPENSOCKETFUNCTION,
 	    http_on_probe_socket);
 	curl_easy_setopt(probe, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(probe, CURLOPT_PROTOCOLS_STR, "http,https");
-	if (c->proxy != NULL)
-		curl_easy_setopt(probe, CURLOPT_PROXY, c->proxy);
+	curl_easy_setopt(probe, CURLOPT_PROXY,
+	    c->proxy != NULL ? c->proxy : system);
+	free(system);
 	curl_easy_setopt(probe, CURLOPT_NOPROXY, c->noproxy);
 	curl_easy_setopt(probe, CURLOPT_URL, url);
 	rc = curl_easy_perform(probe);
@@ -89,6 +106,7 @@ http_proxy_choose(struct transfer *x, const char *url)
 {
 	const struct http_config *c = &x->h->config;
 	const char *noproxy = c->noproxy;
+	char *system;
 	struct url u;
 	bool direct, tunnel;
 
@@ -99,6 +117,11 @@ http_proxy_choose(struct transfer *x, const char *url)
 	 * URL the proxy gets the list of the request, where it is, too. */
 	tunnel = u.scheme != NULL && strcmp(u.scheme, "https") == 0;
 	SET(x, CURLOPT_PROXYHEADER, tunnel ? x->h->agent : NULL);
+	if (c->system_proxy[tunnel]) {
+		system = system_proxy(c, &u);
+		SET(x, CURLOPT_PROXY, system);
+		free(system);
+	}
 	url_free(&u);
 	x->proxied = !direct && takes_proxy(x->h, url);
 	if (c->allow != NULL) {

@@ -13,6 +13,7 @@
 #include "io/file.h"
 #include "options/table.h"
 #include "os/file.h"
+#include "os/network.h"
 #include "os/place.h"
 #include "os/process.h"
 
@@ -181,13 +182,19 @@ network_proxy(const struct options *o, bool https, char **from)
 {
 	const char *name = NULL, *value = o->proxy;
 	struct buf shown = { 0 };
+	char *system = NULL;
 
 	if (value == NULL)
 		value = proxy_variable(https, &name);
+	if (value == NULL && os_has_proxy_settings) {
+		value = system = os_system_proxy(https, NULL);
+		name = "the system's proxy setting";
+	}
 	if (value == NULL || value[0] == '\0')
 		return NULL;
 	*from = o->proxy == NULL ? xstrdup(name) : options_set_by(o, "proxy");
 	redact_proxy(&shown, value);
+	free(system);
 	return buf_take(&shown);
 }
 
@@ -217,7 +224,13 @@ asks_for_no_checks(void)
 static void
 fill(struct http_config *c, const struct options *o)
 {
+	const char *name;
+	int i;
+
 	c->proxy = o->proxy;
+	for (i = 0; i < 2; i++)
+		c->system_proxy[i] = os_has_proxy_settings &&
+		    o->proxy == NULL && proxy_variable(i == 1, &name) == NULL;
 	c->noproxy = o->noproxy;
 	c->proxy_user = o->proxy_user;
 	c->proxy_negotiate = o->proxy_negotiate;

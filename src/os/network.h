@@ -82,6 +82,12 @@ int os_accept(int s);
  * in files? */
 extern const bool os_keeps_authorities;
 
+/* Has the system settings for proxies, besides the variables? */
+extern const bool os_has_proxy_settings;
+/* Returns the proxy that they name for a host, which the caller frees; NULL: none,
+ * or the host bypasses it. NULL for host: what do they name for others? */
+char *os_system_proxy(bool https, const char *host);
+
 /* Returns a stream that is ready for reading after a change of links, addresses
  * or routes; -1: the system reports none. Close it by os_socket_close. */
 int os_route_open(void);

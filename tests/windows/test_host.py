@@ -4,6 +4,7 @@ npm package.  tests/windows/host prepares this."""
 
 import json
 import os
+import struct
 import subprocess
 import sys
 import threading
@@ -131,6 +132,54 @@ class SignIn(Base):
         self.assertEqual((a.authorizations, a.registrations,
                           a.token_requests("authorization_code")), (1, 1, 1))
         self.assertEqual(m.runs("before"), 2)
+
+
+class Proxy(Base):
+    """The system's settings, as its dialog writes them."""
+
+    KEY = "HKCU\\Software\\Microsoft\\Windows\\CurrentVersion\\" \
+        "Internet Settings\\Connections"
+    BYPASS = "10.*;*.intra.example;<local>"
+
+    def reg(self, *args):
+        subprocess.run([WINE, "reg.exe", args[0], self.KEY, "/v",
+                        "DefaultConnectionSettings", "/f", *args[1:]],
+                       check=True, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def set(self, proxy):
+        data = struct.pack("<III", 0x46, 1, 3)
+        for text in proxy, self.BYPASS, "":
+            data += struct.pack("<I", len(text)) + text.encode()
+        self.reg("add", "/t", "REG_BINARY", "/d", data.hex())
+
+    def target(self, host, *options, env=None):
+        """What the server was asked for, which is the proxy, too."""
+        server = self.with_tools(self.mcp())
+        self.set(self.settings % server.port)
+        at = "%s:%d" % (host, server.port)
+        status, out, err = self.once(
+            ["tools", "http://%s/mcp" % at, "--allow-http", "--resolve",
+             at + ":127.0.0.1", *options],
+            env=dict(self.profile(), **{k: v % server.port for k, v
+                                        in (env or {}).items()}))
+        self.assertEqual(status, 0, err)
+        self.assertIn(b"echo", out)
+        return server.requests[0].target.replace(at, host)
+
+    def test(self):
+        there = "http://%s/mcp"
+        self.addCleanup(self.reg, "delete")
+        for settings in ("127.0.0.1:%d", "https=x:1;http=127.0.0.1:%d"):
+            self.settings = settings
+            for host, target in (("mcp.example", there % "mcp.example"),
+                                 ("mcp.intra.example", "/mcp"),
+                                 ("mcp", "/mcp"), ("10.1.2.3", "/mcp")):
+                self.assertEqual(self.target(host), target)
+        self.settings = "proxy.invalid:%d"
+        self.assertEqual(self.target("a.example", "--proxy", ""), "/mcp")
+        self.assertEqual(self.target("a.example", env={
+            "http_proxy": "http://127.0.0.1:%d"}), there % "a.example")
 
 
 if __name__ == "__main__":

@@ -25,6 +25,15 @@ const bool os_reset_keeps_bytes = false;
 #endif
 
 const bool os_keeps_authorities = false;
+const bool os_has_proxy_settings = false;
+
+char *
+os_system_proxy(bool https, const char *host)
+{
+	(void)https;
+	(void)host;
+	return NULL;
+}
 
 struct os_address
 os_address_read_loosely(const char *text)
