@@ -48,7 +48,7 @@ make_below(char *path, size_t n)
 	char c;
 
 	do {
-		end += 1 + strcspn(end + 1, "/");
+		end += 1 + strcspn(end + 1, os_path_separators);
 		c = *end;
 		*end = '\0';
 		rc = os_folder_make(path);
@@ -112,13 +112,15 @@ is_of_others(const char *path, bool is_home)
 static size_t
 find_other(char *path, size_t n)
 {
-	char *end;
+	char *end, c;
 	bool found;
 
-	for (end = path + n; end != NULL; end = strchr(end + 1, '/')) {
+	for (end = path + n; end != NULL;
+	     end = strpbrk(end + 1, os_path_separators)) {
+		c = *end;
 		*end = '\0';
 		found = is_of_others(path, end == path + n);
-		*end = '/';
+		*end = c;
 		if (found)
 			return (size_t)(end - path);
 	}
@@ -141,7 +143,7 @@ file_dir(const char *base, const char *below, bool make, char **why)
 		errno = EINVAL;
 		return -1;
 	}
-	path = xasprintf("%s/%s", base, os_place_below(below));
+	path = os_path_join(base, os_place_below(below));
 	other = find_other(path, strlen(base));
 	errno = EPERM;
 	fd = other > 0 ? -1 : os_folder_open(path, OS_NO_LINK);

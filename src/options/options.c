@@ -648,7 +648,7 @@ options_load(struct options *o, int argc, char **argv, char **why)
 	int rc;
 
 	if (os_path_absolute(base))
-		path = xasprintf("%s/%s", base,
+		path = os_path_join(base,
 		    os_place_below(".config/mcpsplice/config"));
 	from.home = path;
 	rc = options_load_from(o, &from, why);

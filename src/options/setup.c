@@ -516,7 +516,7 @@ setup_import(struct import_config *c, const struct options *o,
 	if (given != NULL && *given != '\0')
 		*folder = xstrdup(given);
 	else if (home != NULL && *home != '\0')
-		*folder = xasprintf("%s/.mcp-auth", home);
+		*folder = os_path_join(home, ".mcp-auth");
 	c->folder = *folder;
 	c->url = o->url;
 	c->normal = url->text;

@@ -27,13 +27,15 @@ const char *os_place_below(const char *path);
 const char *os_place_variable(enum os_place what);
 const char *os_place_shown(const char *path);
 
+/* What is between the parts of a path; the first one is written. */
+extern const char os_path_separators[];
 /* Is it a path that does not depend on the current folder? NULL is none. */
 bool os_path_absolute(const char *path);
 /* Returns the last part of a path, of the same text. */
 const char *os_path_name(const char *path);
 /* Returns the folder that a path's last part is in, which the caller frees. */
 char *os_path_folder(const char *path);
-/* Returns a path below a folder, which the caller frees. */
+/* Returns a path below a folder, which the caller frees. name may have "/". */
 char *os_path_join(const char *folder, const char *name);
 /* Returns the absolute path of this program, as it was started: a link to it
  * stays a link, because that is what remains the same after an update. name is

@@ -397,7 +397,8 @@ static bool
 take_folder(struct record *r, const char *folder, const char *hash, char **from,
     char **why)
 {
-	char *path = xasprintf("%s/%s_tokens.json", folder, hash);
+	char *path = xasprintf("%s%c%s_tokens.json", folder,
+	    *os_path_separators, hash);
 	struct source s;
 	const char *reason;
 
@@ -414,7 +415,8 @@ take_folder(struct record *r, const char *folder, const char *hash, char **from,
 		return true;
 	}
 	*from = path;
-	path = xasprintf("%s/%s_client_info.json", folder, hash);
+	path = xasprintf("%s%c%s_client_info.json", folder, *os_path_separators,
+	    hash);
 	if (read_source(&s, path, &reason) == 0) {
 		take_client(r, &s);
 		json_object_put(s.json);
@@ -427,7 +429,7 @@ static bool
 take_any(struct record *r, const struct import_config *config,
     const char *const *hashes, const char *version, char **from, char **why)
 {
-	char *folder = xasprintf("%s/%s", config->folder, version);
+	char *folder = os_path_join(config->folder, version);
 	bool end = false;
 
 	for (; !end && *hashes != NULL; hashes++)
@@ -490,7 +492,7 @@ import_any(const struct import_config *config)
 	if (os_path_absolute(config->folder))
 		list_versions(&names, config->folder);
 	for (i = 0; i < names.n; i++) {
-		path = xasprintf("%s/%s", config->folder, names.list[i]);
+		path = os_path_join(config->folder, names.list[i]);
 		dir = found ? -1 : os_folder_open(path, OS_READ);
 		if (dir >= 0) {
 			os_folder_list(dir, BOUND_FILES, is_no_token, &found);

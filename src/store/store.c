@@ -310,7 +310,7 @@ store_unlock(int fd)
 static bool
 may_be_made(const char *home)
 {
-	char *path = xasprintf("%s/%s", home, os_place_below(STORE_BELOW));
+	char *path = os_path_join(home, os_place_below(STORE_BELOW));
 	bool may = false;
 
 	while (strlen(path) >= strlen(home)) {
@@ -369,7 +369,7 @@ store_new(struct loop *l, const struct store_config *config, char **why)
 		return NULL;
 	}
 	s->home = xstrdup(config->home);
-	s->path = xasprintf("%s/%s", s->home, os_place_below(STORE_BELOW));
+	s->path = os_path_join(s->home, os_place_below(STORE_BELOW));
 	if (config->helper != NULL) {
 		s->helper = child_words(config->helper, &reason);
 		if (s->helper == NULL) {
@@ -535,7 +535,8 @@ file_load(struct store_op *op, const char *name)
 {
 	struct store *s = op->store;
 	char file[STORE_FILE_BYTES],
-	    *path = xasprintf("%s/%s.json", s->path, name);
+	    *path = xasprintf("%s%c%s.json", s->path, *os_path_separators,
+		name);
 	struct buf text;
 	int dir = open_folder(s, false);
 
@@ -568,8 +569,8 @@ file_save(struct store_op *op, const char *name, struct span text)
 	free(sealed);
 	if (rc == 0)
 		return;
-	op->why = xasprintf("%s/%s cannot be written: %s", s->path, file,
-	    strerror(errno));
+	op->why = xasprintf("%s%c%s cannot be written: %s", s->path,
+	    *os_path_separators, file, strerror(errno));
 }
 
 static void
@@ -582,8 +583,8 @@ file_erase(struct store_op *op, const char *name)
 	name_file(file, "", name, RECORD_END);
 	if ((dir >= 0 && os_file_remove(dir, file) == 0) || errno == ENOENT)
 		return;
-	op->why = xasprintf("%s/%s cannot be removed: %s", s->path, file,
-	    strerror(errno));
+	op->why = xasprintf("%s%c%s cannot be removed: %s", s->path,
+	    *os_path_separators, file, strerror(errno));
 }
 
 static char *

@@ -112,10 +112,13 @@ command_report(const struct options *o, char **why)
 	/* a server may have repeated its token, and a command have one */
 	text = redact_tokens(buf_take(&out));
 	status = save(span_of(text), why) != 0;
-	if (status == 0)
-		printf("%s/%s is written. Read it before you send it.\n",
-		    os_place(OS_PLACE_DATA), os_place_below(FOLDER "/" NAME));
 	string_wipe(&text);
+	if (status == 0) {
+		text = os_path_join(os_place(OS_PLACE_DATA),
+		    os_place_below(FOLDER "/" NAME));
+		printf("%s is written. Read it before you send it.\n", text);
+		free(text);
+	}
 	loop_free(l);
 	return status;
 }

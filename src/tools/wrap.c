@@ -802,7 +802,7 @@ each_host(struct wrap *w, const char *home, const char *word)
 		if (word != NULL && !is_named(wrap_hosts[i].name, word))
 			continue;
 		any = true;
-		path = xasprintf("%s/%s", home, wrap_hosts[i].path);
+		path = os_path_join(home, wrap_hosts[i].path);
 		if (!os_file_may(path, OS_MAY_BE_THERE))
 			;
 		else if (o->wrap_list)

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+const char os_path_separators[] = "/";
+
 /* Out of memory. */
 static char *
 sure(char *p)

@@ -1,6 +1,5 @@
 /*
- * Paths of Windows, and the places below the user's profile. The program's own
- * paths are put together with "/", which os_wide_path turns.
+ * Paths of Windows, and the places below the user's profile.
  */
 #include "config.h"
 
@@ -10,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char os_path_separators[] = "\\/";
 
 static bool
 is_separator(char c)
@@ -98,14 +99,9 @@ const char *
 os_place_shown(const char *path)
 {
 	static char *shown;
-	char *p;
 
 	free(shown);
-	shown = os_path_join("%LOCALAPPDATA%", os_place_below(path));
-	for (p = shown; *p != '\0'; p++)
-		if (*p == '/')
-			*p = '\\';
-	return shown;
+	return shown = os_path_join("%LOCALAPPDATA%", os_place_below(path));
 }
 
 /* With a drive, or on another machine. */
@@ -155,6 +151,9 @@ os_path_join(const char *folder, const char *name)
 	if (n > 0 && !is_separator(folder[n - 1]))
 		path[n++] = '\\';
 	memcpy(path + n, name, m);
+	for (; path[n] != '\0'; n++)
+		if (path[n] == '/')
+			path[n] = '\\';
 	return path;
 }
 

@@ -27,6 +27,11 @@ START_TEST(paths)
 	joined("a", "b");
 	joined(os_path_absolute("/a") ? "/" : "C:\\", "b");
 	joined(os_path_absolute("/a") ? "/a/\xc3\xbc" : "C:\\a\\\xc3\xbc", "b");
+	folder = os_path_join("a", "b/c");
+	ck_assert_uint_eq(strlen(folder), 5);
+	ck_assert_int_eq(folder[1], *os_path_separators);
+	ck_assert_int_eq(folder[3], *os_path_separators);
+	free(folder);
 	ck_assert_str_eq(os_path_name("x"), "x");
 	ck_assert_str_eq(os_path_name("a/"), "");
 	folder = os_path_folder("x");
