@@ -193,7 +193,7 @@ session_abort(struct session *s, struct attempt *a)
 bool
 session_may_open(const struct attempt *a)
 {
-	return a->kind == ATTEMPT_OPEN && a->live &&
+	return a->kind == ATTEMPT_OPEN && a->live && !a->waits_for_user &&
 	    a->generation->session == NULL && a->generation->version == NULL;
 }
 

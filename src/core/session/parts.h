@@ -104,7 +104,7 @@ void session_abort(struct session *s, struct attempt *a);
 void session_call_waits(struct session *s, struct call *c);
 /* May this initialize, which is under way, still make a session? Then that must
  * be deleted if nobody wants it. The stream of one that was answered may be
- * open for ever. */
+ * open for ever, and one that was refused may wait for a user as long. */
 bool session_may_open(const struct attempt *a);
 /* Have both the same id? A server may give one to all its sessions. */
 bool session_same_id(const struct generation *a, const struct generation *b);
