@@ -533,7 +533,7 @@ command_call(const struct options *o, char **why)
 	if (o->operands.n == 2 && strcmp(o->operands.list[1], "-") == 0 &&
 	    file_get_all(OS_STDIN, &text) != 0) {
 		*why = xasprintf("cannot read stdin: %s", strerror(errno));
-	} else if ((p = peer_start(o, why)) != NULL) {
+	} else if ((p = peer_start(o, 0, why)) != NULL) {
 		status = call(p, o, buf_span(&text), why);
 		peer_end(p);
 	}
@@ -648,7 +648,7 @@ command_tools(const struct options *o, char **why)
 
 	if (status != 0)
 		return status;
-	if ((p = peer_start(o, why)) == NULL)
+	if ((p = peer_start(o, 0, why)) == NULL)
 		return 1;
 	rc = list_tools(p, &list, why);
 	shown = one ? list_find(buf_span(&list), *o->operands.list) :

@@ -234,7 +234,7 @@ check_session(struct check *c)
 
 	report_step(r, "session", "the answer to initialize");
 	limit_ms = check_time(c, OPEN_MS);
-	p = peer_start_within(c->options, limit_ms, &why);
+	p = peer_start(c->options, limit_ms, &why);
 	if (p == NULL) {
 		fail(c, why, limit_ms);
 		free(why);

@@ -548,9 +548,8 @@ initialize(struct peer *p, char **why)
 	return f;
 }
 
-/* Starts the proxy and the session. */
-static struct peer *
-start(const struct options *o, bool limited, int64_t limit_ms, char **why)
+struct peer *
+peer_start(const struct options *o, int64_t limit_ms, char **why)
 {
 	static const struct lines_ops ops = { on_line, on_too_long };
 	struct loop *l = setup_loop(why);
@@ -563,8 +562,8 @@ start(const struct options *o, bool limited, int64_t limit_ms, char **why)
 	p->timer = loop_timer_new(l, on_late, p);
 	p->max_depth = o->max_depth;
 	p->lines = lines_new(o->max_message, &ops, p);
-	p->limited = limited;
-	p->talks = !limited && os_is_terminal(OS_STDIN) &&
+	p->limited = limit_ms > 0;
+	p->talks = !p->limited && os_is_terminal(OS_STDIN) &&
 	    os_is_terminal(OS_STDERR);
 	peer_within(p, limit_ms);
 	start_proxy(p, o);
@@ -579,18 +578,6 @@ start(const struct options *o, bool limited, int64_t limit_ms, char **why)
 	}
 	peer_end(p);
 	return NULL;
-}
-
-struct peer *
-peer_start(const struct options *o, char **why)
-{
-	return start(o, false, 0, why);
-}
-
-struct peer *
-peer_start_within(const struct options *o, int64_t limit_ms, char **why)
-{
-	return start(o, true, limit_ms, why);
 }
 
 void

@@ -15,9 +15,12 @@
 
 struct peer;
 
-/* Starts the proxy and opens a session. Returns NULL with *why, a message for
- * users that the caller owns. */
-struct peer *peer_start(const struct options *o, char **why);
+/* Starts the proxy and opens a session. limit_ms (0: none) is for all of it, and
+ * for each later wait together with those before it; peer_within gives another
+ * one from now on. With a limit nothing is asked or shown, and the user is not
+ * told what the proxy logs, unless the options ask for it. Returns NULL with
+ * *why, a message for users that the caller owns. */
+struct peer *peer_start(const struct options *o, int64_t limit_ms, char **why);
 /* Sends a request and waits for its answer, which the caller owns; params is
  * raw JSON, n 0: none. Questions of the server are asked at the terminal, and
  * progress is shown there. Returns NULL with *why if there is no answer; an
@@ -26,12 +29,6 @@ struct frame *peer_ask(struct peer *p, const char *method, struct span params,
     char **why);
 /* Says in *why what an error answer says; the caller owns it. */
 void peer_explain(const struct frame *error, char **why);
-/* Like peer_start, but all of it, and each later wait together with those
- * before it, ends after limit_ms; peer_within gives another limit from now on.
- * Nothing is asked or shown, and the user is not told what the proxy logs,
- * unless the options ask for it. */
-struct peer *peer_start_within(const struct options *o, int64_t limit_ms,
-    char **why);
 void peer_within(struct peer *p, int64_t limit_ms);
 /* Returns the answer to initialize, borrowed. */
 const struct frame *peer_hello(const struct peer *p);

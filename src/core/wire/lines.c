@@ -222,14 +222,12 @@ id_scan_end(struct id_scan *s, bool *method)
 
 /* --- lines --- */
 
-#define BOM_BYTES 3
-
 struct lines {
 	size_t max;
 	struct lines_ops ops;
 	void *arg;
 	struct buf part; /* beginning of a line */
-	size_t bom;      /* BOM bytes read; BOM_BYTES: the check is over */
+	size_t bom;      /* see lines_pass_bom */
 	bool skipping;   /* the line is too long */
 	uint64_t skipped;
 	bool cr; /* the last skipped byte was a CR */
@@ -353,23 +351,20 @@ hold(struct lines *l, const char *p, size_t n)
 		buf_add(&l->part, p, n);
 }
 
-/* Drops a BOM at the very start, which may come in pieces. Returns how many
- * bytes of p were used. The beginning of a BOM that turns out to be none is
- * held as text. */
-static size_t
-pass_bom(struct lines *l, const char *p, size_t n)
+size_t
+lines_pass_bom(size_t *bom, const char *p, size_t n, struct span *text)
 {
-	size_t used = 0, seen;
+	size_t used = 0;
 
-	while (used < n && l->bom < BOM_BYTES) {
-		if (p[used] != bom_bytes[l->bom]) {
-			seen = l->bom;
-			l->bom = BOM_BYTES;
-			hold(l, bom_bytes, seen);
+	*text = no_span;
+	while (used < n && *bom < BOM_BYTES) {
+		if (p[used] != bom_bytes[*bom]) {
+			*text = (struct span){ bom_bytes, *bom };
+			*bom = BOM_BYTES;
 			break;
 		}
 		used++;
-		l->bom++;
+		++*bom;
 	}
 	return used;
 }
@@ -378,9 +373,11 @@ void
 lines_feed(struct lines *l, const char *p, size_t n)
 {
 	const char *end = p + n, *lf;
+	struct span text;
 
-	if (l->bom < BOM_BYTES)
-		p += pass_bom(l, p, n);
+	p += lines_pass_bom(&l->bom, p, n, &text);
+	if (text.n > 0)
+		hold(l, text.p, text.n);
 	while (p < end) {
 		lf = memchr(p, '\n', (size_t)(end - p));
 		if (lf == NULL) {

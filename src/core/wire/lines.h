@@ -10,6 +10,13 @@
 #include "base/frame.h"
 #include "base/mem.h"
 
+/* Drops a BOM at the very start of a stream, which may come in pieces. *bom is 0
+ * at first: it counts the bytes of it that came, up to BOM_BYTES when the check
+ * is over. Returns how many bytes of p were used. text becomes the beginning of a
+ * BOM that turned out to be none, and is text; n 0: nothing. */
+enum { BOM_BYTES = 3 };
+size_t lines_pass_bom(size_t *bom, const char *p, size_t n, struct span *text);
+
 struct lines;
 
 struct lines_ops {

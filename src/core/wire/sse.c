@@ -16,10 +16,10 @@
 #include <stdlib.h>
 
 #include "base/bounds.h"
+#include "core/wire/lines.h"
 
 #define NAME_BYTES 5     /* length of the longest known field name */
 #define KEEP_BYTES 65536 /* a larger buffer is freed after its event */
-#define BOM_BYTES 3
 
 enum field {
 	FIELD_NAME, /* still in the name of the field */
@@ -34,7 +34,7 @@ struct sse {
 	sse_cb *cb;
 	void *arg;
 	bool dead;  /* a cap was passed */
-	size_t bom; /* BOM bytes read; BOM_BYTES: the check is over */
+	size_t bom; /* see lines_pass_bom */
 	bool cr;    /* the last byte was a CR: an LF belongs to it */
 
 	/* The line being read. */
@@ -61,8 +61,6 @@ struct sse {
 	bool primed; /* see sse_is_primed */
 	int64_t retry_ms;
 };
-
-static const char bom_bytes[] = "\xEF\xBB\xBF";
 
 struct sse *
 sse_new(size_t max_event, sse_cb *cb, void *arg)
@@ -260,27 +258,6 @@ end_line(struct sse *s)
 	return 0;
 }
 
-/* Drops a BOM at the very start, which may come in pieces. Returns how many
- * bytes of p were used. The beginning of a BOM that turns out to be none is
- * text. */
-static size_t
-pass_bom(struct sse *s, const char *p, size_t n)
-{
-	size_t used = 0, seen;
-
-	while (used < n && s->bom < BOM_BYTES) {
-		if (p[used] != bom_bytes[s->bom]) {
-			seen = s->bom;
-			s->bom = BOM_BYTES;
-			add_line(s, bom_bytes, seen);
-			break;
-		}
-		used++;
-		s->bom++;
-	}
-	return used;
-}
-
 /* Returns the next c from p on, or end. at is the last result: it is searched
  * for again only when p has passed it, which keeps the whole linear. */
 static const char *
@@ -321,11 +298,13 @@ feed(struct sse *s, const char *p, const char *end)
 int
 sse_feed(struct sse *s, const char *p, size_t n)
 {
+	struct span text;
 	size_t used;
 
 	if (s->dead)
 		return -1;
-	used = pass_bom(s, p, n);
+	used = lines_pass_bom(&s->bom, p, n, &text);
+	add_line(s, text.p, text.n);
 	s->dead = feed(s, p + used, p + n) != 0;
 	return s->dead ? -1 : 0;
 }
