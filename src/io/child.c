@@ -41,6 +41,7 @@ struct child {
 	void *arg;
 	struct process *process; /* NULL: not started, or ended */
 	struct end out, err, report;
+	struct buf *all;      /* config.all */
 	struct os_output *in; /* NULL: closed */
 	struct loop_fd *in_watch;
 	struct buf input;
@@ -184,6 +185,8 @@ take_output(struct child *c, struct end *e,
 	e->got += (size_t)n;
 	if (n > 0 && tell != NULL)
 		tell(part, (size_t)n, arg);
+	else if (n > 0 && c->all != NULL)
+		buf_add(c->all, part, (size_t)n);
 }
 
 static void
@@ -435,6 +438,7 @@ child_new(struct loop *l, const struct child_config *config,
 	c->l = l;
 	c->ops = ops;
 	c->arg = arg;
+	c->all = config->all;
 	c->max_output = config->max_output;
 	c->timeout_ms = config->timeout_ms;
 	c->stays = config->stays;

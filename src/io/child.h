@@ -23,6 +23,8 @@ struct child_config {
 	bool stays;               /* stdin stays open until child_end_input */
 	bool output, errors;      /* read stdout, stderr; else they are
 				   * /dev/null */
+	struct buf *all;          /* takes what is read and has no callback;
+				   * NULL: that is dropped */
 	bool our_errors;          /* its stderr is ours */
 	/* Runs it in a session of its own: it has no terminal and gets no
 	 * signal that is meant for mcpsplice. Only child_free with kill ends it
@@ -42,7 +44,7 @@ enum child_end {
 };
 
 struct child_ops {
-	/* Bytes of stdout and stderr as they arrive; NULL: dropped. */
+	/* Bytes of stdout and stderr as they arrive; NULL: see config.all. */
 	void (*output)(const char *p, size_t n, void *arg);
 	void (*errors)(const char *p, size_t n, void *arg);
 	/* The last call, made once: the program ended and all its output was

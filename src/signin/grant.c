@@ -99,14 +99,6 @@ given_token_free(struct given_token *t)
 }
 
 static void
-on_output(const char *p, size_t n, void *arg)
-{
-	struct given_token *t = arg;
-
-	buf_add(&t->output, p, n);
-}
-
-static void
 on_done(enum child_end end, int value, void *arg)
 {
 	struct given_token *t = arg;
@@ -129,15 +121,16 @@ static struct given_token *
 run(struct loop *l, const struct token_source *from, int64_t now,
     given_token_cb *cb, void *arg)
 {
-	static const struct child_ops ops = { on_output, NULL, on_done };
+	static const struct child_ops ops = { .done = on_done };
+	struct given_token *t = xcalloc(1, sizeof *t);
 	const struct child_config config = {
 		.argv = (const char *const *)from->command,
 		.unset = from->unset,
 		.output = true,
+		.all = &t->output,
 		.max_output = BOUND_TEXT_BYTES,
 		.timeout_ms = BOUND_STEP_MS,
 	};
-	struct given_token *t = xcalloc(1, sizeof *t);
 
 	t->from = from;
 	t->now = now;

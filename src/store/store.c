@@ -598,14 +598,6 @@ helper_fate(enum child_end end, int value)
 }
 
 static void
-helper_output(const char *p, size_t n, void *arg)
-{
-	struct store_op *op = arg;
-
-	buf_add(&op->output, p, n);
-}
-
-static void
 helper_done(enum child_end end, int value, void *arg)
 {
 	struct store_op *op = arg;
@@ -627,13 +619,13 @@ static void
 helper_run(struct store_op *op, const char *verb, const char *name,
     const char *url, struct span text)
 {
-	static const struct child_ops ops = { .output = helper_output,
-		.done = helper_done };
+	static const struct child_ops ops = { .done = helper_done };
 	struct store *s = op->store;
 	const char **argv = xcalloc(s->helper_words + 2, sizeof *argv);
 	struct child_config config = { .argv = argv,
 		.unset = s->unset,
 		.output = op->get != NULL,
+		.all = &op->output,
 		.max_output = HELPER_BYTES,
 		.timeout_ms = BOUND_LONG_MS };
 	struct buf input;

@@ -24,14 +24,6 @@ struct part {
 };
 
 static void
-on_output(const char *p, size_t n, void *arg)
-{
-	struct part *part = arg;
-
-	buf_add(part->out, p, n);
-}
-
-static void
 on_done(enum child_end end, int value, void *arg)
 {
 	struct part *part = arg;
@@ -48,12 +40,13 @@ static void
 add_part(struct buf *out, struct loop *l, const struct options *o,
     const char *command)
 {
-	static const struct child_ops ops = { on_output, on_output, on_done };
+	static const struct child_ops ops = { .done = on_done };
 	struct part part = { l, out };
 	char *program = setup_program(o);
 	struct child_config c = { .path = program,
 		.output = true,
 		.errors = true,
+		.all = out,
 		.max_output = BOUND_QUEUE_BYTES,
 		.timeout_ms = BOUND_MINUTE_MS };
 	const char **argv;

@@ -364,20 +364,13 @@ on_done(enum child_end end, int value, void *arg)
 }
 
 static void
-on_output(const char *p, size_t n, void *arg)
-{
-	struct command_auth *c = arg;
-
-	buf_add(&c->output, p, n);
-}
-
-static void
 run(struct command_auth *c, const char *reason)
 {
-	static const struct child_ops ops = { on_output, NULL, on_done };
+	static const struct child_ops ops = { .done = on_done };
 	struct child_config config = { .argv = (const char *const *)c->words,
 		.unset = c->unset,
 		.output = true,
+		.all = &c->output,
 		.max_output = BOUND_TEXT_BYTES,
 		.timeout_ms = BOUND_LONG_MS };
 	struct buf input = { 0 };
