@@ -5,14 +5,13 @@
  */
 #include "config.h"
 
-#include "options/check.h"
+#include "options/set.h"
 
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "options/set.h"
 #include "options/table.h"
 
 /* Adds one value; NULL differs from "". */

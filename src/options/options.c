@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "core/wire/redact.h"
-#include "options/check.h"
 #include "options/set.h"
 #include "options/table.h"
 #include "os/file.h"

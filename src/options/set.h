@@ -10,9 +10,6 @@
 #include "options/options.h"
 #include "options/table.h"
 
-/* The functions that return bool return false if s is not such a value. A
- * number that is too large for the range of any option still counts as one. */
-
 /* Returns the word with this index among words like "text|json". */
 struct span option_parse_word(const char *words, unsigned i);
 
@@ -101,5 +98,17 @@ int option_file_read(struct option_settings *out, const char *path,
  * "%2e" is a dot, and "%2e%2e" thus the folder above, as WHATWG's URL standard
  * has it. url may be NULL: then only "*" matches. */
 bool option_file_match(const char *pattern, const struct url *url);
+
+/* --- check.c --- */
+
+/* Returns an error with a hint, for users, owned by the caller; or NULL. url is
+ * the server's, or NULL if none is given. */
+char *option_check(const struct options *o, const struct url *url);
+
+/* Returns what is wrong with text, which url_parse refused with this status,
+ * and the URL that may have been meant. It never quotes a password. The caller
+ * owns it. */
+char *option_bad_url(enum url_status status, const char *text,
+    enum command command);
 
 #endif

@@ -17,7 +17,7 @@
 #include "base/bounds.h"
 #include "base/codec.h"
 #include "core/era/era.h"
-#include "core/era/mirror_schema.h"
+#include "core/era/parts.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 

@@ -13,7 +13,7 @@
  */
 #include "config.h"
 
-#include "core/era/mirror_schema.h"
+#include "core/era/parts.h"
 
 #include <stdlib.h>
 

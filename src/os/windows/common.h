@@ -1,6 +1,6 @@
 /*
- * What the files of this folder share: numbers of errors, and text in UTF-16.
- * Only they include it.
+ * What the files of this folder share: numbers of errors, text in UTF-16, and who
+ * owns a file. Only they include it.
  */
 #ifndef MCPSPLICE_OS_WINDOWS_COMMON_H
 #define MCPSPLICE_OS_WINDOWS_COMMON_H
@@ -11,6 +11,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+struct os_file;
 
 /* Sets errno to what a number of GetLastError or WSAGetLastError means. Returns
  * -1. */
@@ -36,5 +38,10 @@ char *os_variable(const wchar_t *name);
 /* Returns what makes a new file or folder the user's own: nobody but this user,
  * the system and administrators has rights. */
 SECURITY_ATTRIBUTES *os_own_security(bool folder);
+
+/* Fills owner and what others may do. Returns 0, or -1 with errno set. */
+int os_rights_look(HANDLE h, struct os_file *f);
+/* Is this user LocalSystem? */
+bool os_rights_system(void);
 
 #endif

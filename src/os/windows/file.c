@@ -7,7 +7,6 @@
 #include "config.h"
 
 #include "os/windows/common.h"
-#include "os/windows/rights.h"
 
 #include <aclapi.h>
 #include <errno.h>
@@ -15,6 +14,8 @@
 #include <io.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "os/file.h"
 
 #define SHARED (FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE)
 /* of a lock: far behind the content, as others may not read what is locked */

@@ -6,7 +6,9 @@
  */
 #include "config.h"
 
-#include "os/windows/rights.h"
+#include "os/windows/common.h"
+
+#include "os/file.h"
 
 #include <aclapi.h>
 #include <errno.h>

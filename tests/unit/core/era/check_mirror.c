@@ -8,7 +8,7 @@
 
 #include "base/bounds.h"
 #include "core/era/mirror.h"
-#include "core/era/mirror_schema.h"
+#include "core/era/parts.h"
 
 #include <limits.h>
 #include <stdlib.h>
