@@ -292,6 +292,21 @@ is_meant(const struct login *g, const char *issuer)
 	return issuer == NULL || metadata_is_at(issuer, c->server->origin);
 }
 
+/* May the record be renewed without a look at where to sign in? Not with a
+ * secret of the user's that is not meant for its issuer, or has come since: its
+ * endpoint may be only the word of another, who claimed the issuer's name. */
+static bool
+is_settled(const struct login *g)
+{
+	const struct login_config *c = &g->config;
+	const struct record *r = &g->record;
+
+	return !c->gives_secret ||
+	    (is_meant(g, r->issuer) &&
+		(c->issuer == NULL ||
+		    metadata_is_at(r->token_endpoint, c->issuer)));
+}
+
 /* Takes over what was found. What was for another issuer is forgotten, but a
  * secret of the user's is for the one it was given for. */
 static bool
@@ -978,7 +993,7 @@ run(struct login *g)
 	 * the one before: it is asked before any refresh (doc/protocol.md
 	 * 8.3). */
 	if ((alone || c->reason != LOGIN_EXPIRED || r->token_endpoint == NULL ||
-		(c->gives_secret && !is_meant(g, r->issuer))) &&
+		!is_settled(g)) &&
 	    !find_place(g, false))
 		return false;
 	return alone || r->token.refresh != NULL ? without_user(g) :

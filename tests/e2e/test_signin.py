@@ -520,6 +520,28 @@ class Clients(Base):
         self.assertTrue(e["message"].endswith("--issuer " + a.issuer), e)
         self.assertEqual(a.token_requests(), n)
 
+    def test_secret_that_came_later(self):
+        """A client without a secret may have signed in at a server that only
+        claims to be the issuer. A secret that is given since does not go
+        there."""
+        honest = self.auth(forms=())
+        a, m, b = self.trio(self.auth(registers=False, iss=False))
+        a.always("metadata", authserver.having(issuer=honest.issuer))
+        c = a.add_client("x", "none")
+        args = ["--client-id", "x", "--issuer", honest.issuer]
+        p = self.start(m, b, *args)
+        self.works(p, m)
+        p.finish()
+        a.expire()
+        self.spend()
+        n = a.token_requests()
+        p = self.splice(m, "--browser", b.command, *args,
+                        "--client-secret-env", "S", env={"S": "sesame"})
+        e = self.our_error(p.ask("initialize", init()["params"]),
+                           "auth_required")
+        self.assertIn("its host is not that of the issuer", e["message"])
+        self.assertEqual(a.token_requests(), n)
+
     def test_given_secret_is_changed(self):
         """What is given now counts, not what the store has of it."""
         a, m, b = self.trio(self.auth(registers=False))
