@@ -4,6 +4,7 @@
 #include "auth/claims.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/codec.h"
 
@@ -23,6 +24,28 @@ is_compact(const char *token)
 	}
 }
 
+/* Could a reader that ignores case (Go, also of U+017F) take a name for that of
+ * a claim with a meaning, which it is not? */
+static bool
+has_odd_names(struct json_object *claims)
+{
+	static const char *const meant[] = { "aud", "client_id", "exp", "iss",
+		"resource", "sub" };
+	bool odd = false;
+	size_t i;
+
+	json_object_object_foreach(claims, name, value)
+	{
+		(void)value;
+		odd = odd || strstr(name, "\xC5\xBF") != NULL;
+		for (i = 0; i < sizeof meant / sizeof *meant; i++)
+			odd = odd ||
+			    (strcasecmp(name, meant[i]) == 0 &&
+				strcmp(name, meant[i]) != 0);
+	}
+	return odd;
+}
+
 struct json_object *
 claims_of(const char *token)
 {
@@ -38,6 +61,10 @@ claims_of(const char *token)
 		(struct span){ from, (size_t)(to - from) }) == 0)
 		claims = document_parse(buf_span(&text), &ignored);
 	buf_free(&text);
+	if (claims != NULL && has_odd_names(claims)) {
+		json_object_put(claims);
+		claims = NULL;
+	}
 	return claims;
 }
 

@@ -223,7 +223,8 @@ class Failures(Case):
         m = self.protected(a)
         for claims in ('{"aud":"%s","aud":"https://x"}',
                        '{"aud":"https://x","\\u0061ud":"%s"}',
-                       '{"aud":"%s","cnf":{"jkt":1,"jkt":2}}'):
+                       '{"aud":"%s","cnf":{"jkt":1,"jkt":2}}',
+                       '{"aud":"%s","AUD":"https://x"}'):
             text = ".".join(("e30", b64url((claims % a.issuer).encode()), "x"))
             a.note_secret("assertion", text)
             said = self.refused(m, "--assertion-file", self.file(text),

@@ -75,6 +75,16 @@ START_TEST(audiences)
 		    false },
 		{ "{\"aud\":\"https://a\",\"x\":[{\"y\":1,\"y\":1}]}",
 		    "https://a", false },
+		/* a reader that ignores case takes the other one */
+		{ "{\"aud\":\"https://a\",\"AUD\":\"x\"}", "https://a", false },
+		{ "{\"Aud\":\"x\",\"aud\":\"https://a\"}", "https://a", false },
+		{ "{\"aud\":\"https://a\",\"i\xC5\xBFs\":\"x\"}", "https://a",
+		    false },
+		{ "{\"aud\":\"https://a\",\"Client_Id\":\"x\"}", "https://a",
+		    false },
+		{ "{\"aud\":\"https://a\",\"x\":{\"AUD\":1},"
+		  "\"Audit\":1}",
+		    "https://a", true },
 	};
 	struct json_object *claims;
 	struct buf jwt;
@@ -98,7 +108,7 @@ main(void)
 	TCase *t = tcase_create("claims");
 
 	tcase_add_loop_test(t, whose_tokens, 0, COUNT(whose));
-	tcase_add_loop_test(t, audiences, 0, 15);
+	tcase_add_loop_test(t, audiences, 0, 20);
 	suite_add_tcase(s, t);
 	return unit_run(s);
 }
