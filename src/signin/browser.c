@@ -76,7 +76,7 @@ browser_word(const char *url)
 				 strspn(url,
 				     "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				     "abcdefghijklmnopqrstuvwxyz"
-				     "0123456789-._~:/%@+,=[]");
+				     "0123456789-._~:/@+=[]");
 
 	return n > 0 && n <= 200 && url[n] == '\0' ? url : "URL";
 }

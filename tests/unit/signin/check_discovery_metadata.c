@@ -555,13 +555,15 @@ END_TEST
 START_TEST(issuer_to_copy)
 {
 	static const char *const words[] = { "https://as",
-		"https://as:1/t-%20/", "http://[::1]:80" };
+		"https://as:1/t-~2=/", "http://[::1]:80" };
 	static const char *const others[] = { NULL, "", "https://as/a b",
 		"https://as/$(x)", "https://as/`x`", "https://as/'",
 		"https://as/\"", "https://as/;x", "https://as/&",
 		"https://as/|", "https://as/\\", "https://as/*",
 		"https://as/?x", "https://as/#", "https://as/\n",
-		"https://as/\xc3\xa9", "https://as/!x", "https://as/{a,b}" };
+		"https://as/\xc3\xa9", "https://as/!x", "https://as/{a}",
+		/* two words in PowerShell; a variable in cmd */
+		"https://as/,--auth-command=x", "https://as/%PATH%" };
 	char *text = xasprintf("https://as/%0300d", 7);
 	size_t i;
 
