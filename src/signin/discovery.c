@@ -24,6 +24,7 @@
 
 #include "base/codec.h"
 #include "base/log.h"
+#include "io/address.h"
 #include "signin/browser.h"
 
 /*
@@ -719,8 +720,24 @@ ask_places(struct discovery *d, const char *issuer)
 	return what;
 }
 
+/* Is the issuer of --issuer a name at an address that we do not ask? Others may
+ * see a document there. A number, or localhost, is nobody's name. */
+static bool
+is_hidden(const struct discovery *d)
+{
+	enum address_class class;
+	struct url u;
+	bool hidden;
+
+	if (!d->answer.refused || parse(&u, d->config->issuer) != URL_OK)
+		return false;
+	hidden = address_literal(u.host, &class) != 0 && !url_is_loopback(&u);
+	url_free(&u);
+	return hidden;
+}
+
 /* Is it sure that the issuer of --issuer publishes nothing about itself? One that
- * only cannot be asked now is not replaced. */
+ * only cannot be asked now, or not by us, is not replaced. */
 static bool
 lacks_document(const struct discovery *d, enum found what)
 {
@@ -728,7 +745,8 @@ lacks_document(const struct discovery *d, enum found what)
 	const char *told = document_text(a->json, "issuer");
 
 	if (what != FOUND_DOCUMENT)
-		return a->nobody || (!a->transient && !d->shaky);
+		return a->nobody ||
+		    (!a->transient && !d->shaky && !is_hidden(d));
 	return told == NULL || !metadata_same_issuer(told, d->config->issuer);
 }
 
