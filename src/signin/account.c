@@ -401,6 +401,7 @@ fill_login(struct account *a, const char *peer)
 	c->gives_secret = a->client_secret != NULL ||
 	    document_has(a->client_metadata, "software_statement") ||
 	    document_has(a->client_metadata, "client_secret");
+	c->elsewhere = o->unix_socket != NULL;
 	c->issuer = o->issuer;
 	c->scope = o->scope != NULL ? o->scope : a->client_scope;
 	c->resource = o->resource;

@@ -663,7 +663,7 @@ take_server(struct discovery *d, const char *issuer)
 static bool
 find_legacy(struct discovery *d)
 {
-	char *urls[3];
+	char *urls[3], *why;
 	size_t i, n;
 
 	forget_places(d);
@@ -680,7 +680,10 @@ find_legacy(struct discovery *d)
 	case FOUND_NOTHING:
 		if (!d->shaky) {
 			metadata_legacy(&d->found->server, d->config->server);
-			return true;
+			return metadata_url_ok(d->found->server.token_endpoint,
+				   &d->config->policy, "the token endpoint",
+				   &why) ||
+			    fail(d, why, false);
 		}
 		/* FALLTHROUGH */
 	default:

@@ -82,6 +82,9 @@ struct login_config {
 	bool gives_secret; /* the secret, or a statement in the metadata that
 			    * others could use: it is for one issuer only */
 
+	bool elsewhere; /* the MCP server is not where its URL says, so
+			 * whoever is there is somebody else */
+
 	/* is the MCP server at a public address, where that is known? */
 	bool knows_place, is_public;
 

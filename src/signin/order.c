@@ -289,7 +289,8 @@ is_meant(const struct login *g, const char *issuer)
 	if (c->issuer != NULL)
 		return issuer != NULL &&
 		    metadata_same_issuer(issuer, c->issuer);
-	return issuer == NULL || metadata_is_at(issuer, c->server->origin);
+	return !c->elsewhere &&
+	    (issuer == NULL || metadata_is_at(issuer, c->server->origin));
 }
 
 /* May the record be renewed without a look at where to sign in? Not with a

@@ -73,7 +73,8 @@ discover(struct looking *g)
 		take_offers(g->out, &d);
 		g->out->unnamed = c->gives_secret && c->issuer == NULL &&
 		    d.server.issuer != NULL &&
-		    !metadata_is_at(d.server.issuer, c->server->origin);
+		    (c->elsewhere ||
+			!metadata_is_at(d.server.issuer, c->server->origin));
 		discovered_free(&d);
 	} else if (g->out->why == NULL) {
 		g->out->why = xstrdup("the sign-in server did not answer in "

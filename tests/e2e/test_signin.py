@@ -504,6 +504,24 @@ class Clients(Base):
                               "--client-secret-env", "S",
                               env={"S": c.secret}), m)
 
+    def test_secret_where_the_server_is_not(self):
+        """Behind a Unix socket, whoever is at the URL's port is not the
+        server."""
+        path = self.path("s.sock")
+        self.http(authserver.status(401), unix=path)
+        a, m, b = self.trio()
+        m.host_auth()
+        args = ["--unix-socket", path, "--client-id", "x",
+                "--client-secret-env", "S"]
+        for more in ([], ["--auth", "client-credentials"]):
+            p = self.splice(m.url, "--browser", b.command, *args, *more,
+                            env={"S": "sesame"})
+            e = self.our_error(p.ask("initialize", init()["params"]),
+                               "auth_required")
+            self.assertTrue(e["message"].endswith("--issuer " + a.issuer), e)
+            self.counted(a, 0, 0)
+            p.finish()
+
     def test_secret_that_was_sent_before(self):
         """What the store of an earlier version has proves nothing."""
         a, m, b = self.trio(self.auth(registers=False))

@@ -871,6 +871,11 @@ static const struct discovery_case cases[] = {
 		"old https://h:90" A },
 	    .legacy = true,
 	    .issuer = "https://h:90" },
+	/* with --unix-socket, the name is nobody's */
+	{ .name = "no document at all, and no https",
+	    .server = "http://h/mcp",
+	    .asked = { "http://h" R "/mcp", "http://h" R, "old http://h" A },
+	    .says = { "\"http://h/token\"", "without https" } },
 	{ .name = "its issuer has a slash",
 	    .pages = { PAGE("https://h" A, AS("https://h/")) },
 	    .asked = { "https://h" R "/mcp", "https://h" R, "old https://h" A },
