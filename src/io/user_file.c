@@ -186,17 +186,18 @@ backup_name(const char *path, unsigned i)
 			xasprintf("%s" BACKUP ".%u", path, i);
 }
 
-/* Returns how many backups there are. */
+/* Returns the number of the newest backup; 0: there is none. Numbers below it
+ * may be free: another run of the program has removed its own. */
 static unsigned
-count(const char *path)
+newest(const char *path)
 {
-	unsigned i;
+	unsigned i = BOUND_WRAP_BACKUPS;
 	struct os_file is;
 	char *name;
-	bool there = true;
+	bool there = false;
 
-	for (i = 0; there && i < BOUND_WRAP_BACKUPS; i += there) {
-		name = backup_name(path, i + 1);
+	for (; i > 0 && !there; i -= !there) {
+		name = backup_name(path, i);
 		there = os_file_look_at(OS_HERE, name, false, &is) == 0;
 		free(name);
 	}
@@ -206,51 +207,57 @@ count(const char *path)
 char *
 user_file_backup(const char *path)
 {
-	unsigned n = count(path);
+	unsigned n = newest(path);
 
 	return n == 0 ? NULL : backup_name(path, n);
 }
 
 /* Like user_file_read. Anybody who can write to the folder, or who wrote the
  * archive or the repository that it came from, could have put a link or a pipe
- * there, so what it is counts before it is opened. */
+ * there, so what it is counts before it is opened. 1: there is none. */
 static int
 read_backup(struct user_file *f, const char *name, size_t max, char **why)
 {
 	*f = (struct user_file){ .path = xstrdup(name),
 		.target = xstrdup(name) };
 	if (os_file_look_at(OS_HERE, name, false, &f->is) < 0)
-		return failed(why);
+		return errno == ENOENT ? -failed(why) : failed(why);
 	if (check_kind(&f->is, why) < 0 ||
 	    read_content(name, max, &f->is, &f->text, why) < 0)
 		return -1;
 	return check_kind(&f->is, why);
 }
 
-/* Has the backup of this name the same content? */
+/* Has the backup of this name the content of f, or at least its start, which a
+ * run that was killed left there? */
 static bool
-is_same(const char *name, const struct user_file *f)
+holds(const char *name, const struct user_file *f, bool whole)
 {
 	struct user_file other;
 	char *why = NULL;
-	bool same = read_backup(&other, name, f->text.n, &why) == 0 &&
-	    span_eq(buf_span(&other.text), buf_span(&f->text));
+	bool is = read_backup(&other, name, f->text.n, &why) == 0 &&
+	    span_eq(buf_span(&other.text),
+		(struct span){ f->text.p, whole ? f->text.n : other.text.n });
 
 	user_file_free(&other);
 	free(why);
-	return same;
+	return is;
 }
 
 /* Makes a backup that is the newest. Returns its path, or NULL with *why. */
 static char *
-add_backup(const struct user_file *f, unsigned n, char **why)
+add_backup(const struct user_file *f, char **why)
 {
+	unsigned n = newest(f->path);
 	char *name = backup_name(f->path, n + 1);
 
-	if (make_file(name, buf_span(&f->text), f->target) == 0)
+	if (n == BOUND_WRAP_BACKUPS)
+		*why = xstrdup("it has too many backups; remove some");
+	else if (make_file(name, buf_span(&f->text), f->target) == 0)
 		return name;
-	*why = xasprintf("its backup %s cannot be written: %s", name,
-	    strerror(errno));
+	else
+		*why = xasprintf("its backup %s cannot be written: %s", name,
+		    strerror(errno));
 	free(name);
 	return NULL;
 }
@@ -258,33 +265,44 @@ add_backup(const struct user_file *f, unsigned n, char **why)
 char *
 user_file_keep(const struct user_file *f, char **why)
 {
-	unsigned n = count(f->path);
+	unsigned n = newest(f->path);
 	char *name;
 
 	if (check_owner(f, why) < 0)
 		return NULL;
 	name = backup_name(f->path, n);
-	if (n > 0 && is_same(name, f))
+	if (n > 0 && holds(name, f, true))
 		return name;
 	free(name);
-	if (n < BOUND_WRAP_BACKUPS)
-		return add_backup(f, n, why);
-	*why = xstrdup("it has too many backups; remove some");
-	return NULL;
+	return add_backup(f, why);
 }
 
+/* Reads the newest backup that can be put back, from number n on. */
 static int
-read_usable(struct user_file *old, const char *name, size_t max,
-    const char *path, user_file_check *check, void *arg, char **why)
+find_usable(struct user_file *old, unsigned n, size_t max,
+    const struct user_file *now, user_file_check *check, void *arg, char **why)
 {
-	char *reason = NULL;
+	char *reason = NULL, *name = NULL;
+	int rc = 1;
 
-	if (read_backup(old, name, max, &reason) == 0 &&
-	    check(path, buf_span(&old->text), arg, &reason) == 0)
-		return 0;
-	*why = xasprintf("its backup %s cannot be used: %s", name, reason);
+	for (; rc > 0 && n > 0; n--) {
+		free(name);
+		free(reason);
+		reason = NULL;
+		user_file_free(old);
+		name = backup_name(now->path, n);
+		rc = read_backup(old, name, max, &reason);
+		if (rc == 0)
+			rc = check(now->path, buf_span(&old->text),
+			    buf_span(&now->text), arg, &reason);
+	}
+	if (rc != 0)
+		*why = name == NULL ?
+		    xstrdup("it has no backup") :
+		    xasprintf("its backup %s cannot be used: %s", name, reason);
 	free(reason);
-	return -1;
+	free(name);
+	return -(rc != 0);
 }
 
 /* A link may lead anywhere: what it leads to is replaced only if it is such a
@@ -299,7 +317,7 @@ check_link(const struct user_file *f, user_file_check *check, void *arg,
 	if (os_file_look_at(OS_HERE, f->path, false, &is) < 0)
 		return failed(why);
 	if (is.kind != OS_LINK ||
-	    check(f->path, buf_span(&f->text), arg, &reason) == 0)
+	    check(f->path, buf_span(&f->text), no_span, arg, &reason) == 0)
 		return 0;
 	*why = xasprintf("it leads to %s, which is not replaced: %s", f->target,
 	    reason);
@@ -308,24 +326,23 @@ check_link(const struct user_file *f, user_file_check *check, void *arg,
 }
 
 /* Exchanges the contents. Each is in a file at each moment: what is there now
- * becomes one more backup, which at last takes the place of the old one. If
- * that fails, it stays what it is, the newest. */
+ * becomes one more backup, which at last takes the place of the newest one: of
+ * old, or of what a run that was killed left of what is there now. If that
+ * fails, it stays what it is. */
 static int
-exchange(const struct user_file *now, const struct user_file *old, char **why)
+exchange(const struct user_file *now, const struct user_file *old,
+    const char *last, char **why)
 {
-	char *kept;
+	char *kept = add_backup(now, why);
 	int rc;
 
-	if (span_eq(buf_span(&now->text), buf_span(&old->text)))
-		return 0;
-	kept = add_backup(now, count(now->path), why);
 	if (kept == NULL)
 		return -1;
 	rc = user_file_write(now, buf_span(&old->text), why);
 	if (rc < 0)
 		os_file_remove(OS_HERE, kept);
-	else if (is_same(old->path, old))
-		(void)os_file_rename(OS_HERE, kept, old->path);
+	else if (holds(last, old, true) || holds(last, now, false))
+		(void)os_file_rename(OS_HERE, kept, last);
 	free(kept);
 	return rc;
 }
@@ -335,18 +352,17 @@ user_file_restore(const char *path, size_t max, user_file_check *check,
     void *arg, char **why)
 {
 	struct user_file now, old = { 0 };
-	char *name = user_file_backup(path);
+	unsigned n = newest(path);
+	char *last = backup_name(path, n);
 	int rc = -1;
 
-	if (name == NULL)
-		return refused("it has no backup", why);
 	if (user_file_read(&now, path, max, why) == 0 &&
 	    check_owner(&now, why) == 0 &&
 	    check_link(&now, check, arg, why) == 0 &&
-	    read_usable(&old, name, max, path, check, arg, why) == 0)
-		rc = exchange(&now, &old, why);
+	    find_usable(&old, n, max, &now, check, arg, why) == 0)
+		rc = exchange(&now, &old, last, why);
 	user_file_free(&now);
 	user_file_free(&old);
-	free(name);
+	free(last);
 	return rc;
 }

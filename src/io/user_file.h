@@ -36,12 +36,14 @@ char *user_file_backup(const char *path);
  * this user; whatever else has the name of one stays as it is, and the next
  * number is taken. Returns its path, owned by the caller, or NULL with *why. */
 char *user_file_keep(const struct user_file *f, char **why);
-/* Could this text be the content of the file at path? */
-typedef int user_file_check(const char *path, struct span text, void *arg,
-    char **why);
-/* Exchanges the contents of the file and of its newest backup, if check allows
- * what the backup has and, behind a link, what the file has. Nothing changes
- * after a failure, and no content is ever in memory only. */
+/* Could this text be the content of the file at path, which has now in its place
+ * (no_span: it has this text)? Returns 0, or -1 or 1 with *why. 1: the text of an
+ * older backup could. */
+typedef int user_file_check(const char *path, struct span text, struct span now,
+    void *arg, char **why);
+/* Exchanges the contents of the file and of its newest backup that check takes,
+ * if check allows, behind a link, what the file has. Nothing changes after a
+ * failure, and no content is ever in memory only. */
 int user_file_restore(const char *path, size_t max, user_file_check *check,
     void *arg, char **why);
 

@@ -518,7 +518,6 @@ struct wrap {
 	char *self;
 	size_t files;   /* that were found */
 	bool undone;    /* the backup has nothing that the file does not have */
-	size_t now;     /* edits that the file to be restored would need */
 	size_t entries; /* that are changed, or would be */
 	bool by_hand;   /* there is something to do by hand */
 	bool failed;
@@ -678,23 +677,45 @@ wrap_file(struct wrap *w, const char *path)
 	user_file_free(&f);
 }
 
+/* How many edits would this text need? */
+static size_t
+count_edits(const struct wrap *w, const char *path, struct span text)
+{
+	struct wrap_plan p = { 0 };
+	char *why = NULL;
+	size_t n = make_plan(w, &p, path, text, &why) < 0 ? 0 : p.n_edits;
+
+	free(why);
+	wrap_plan_free(&p);
+	return n;
+}
+
 /* Only what wrap could have read before is put back. Each backup that wrap made
  * had something to change; if the newest has nothing, and the file has, then a
- * --restore has exchanged them already. */
+ * --restore has exchanged them already. A backup that the file begins with was
+ * made by a run that did not come to change it. */
 static int
-is_config(const char *path, struct span text, void *arg, char **why)
+is_config(const char *path, struct span text, struct span now, void *arg,
+    char **why)
 {
 	struct wrap *w = arg;
 	struct wrap_plan p = { 0 };
-	int rc = -1;
+	bool begun = now.p != NULL && text.n <= now.n &&
+	    span_eq(text, (struct span){ now.p, text.n });
+	bool whole = now.p == NULL || count_edits(w, path, now) == 0;
+	int rc = begun && whole ? 1 : -1;
 
 	if (wrap_hosts_format(path) == WRAP_BY_HAND)
 		*why = xstrdup("wrap does not change files of this format");
+	else if (begun && whole)
+		*why = xstrdup("it has nothing that the file does not have");
+	else if (begun)
+		rc = 0;
 	else if (span_trim(text, " \t\r\n").n == 0)
 		*why = xstrdup("it is empty");
 	else
 		rc = make_plan(w, &p, path, text, why);
-	w->undone = rc == 0 && w->now > 0 && p.n_edits == 0;
+	w->undone = rc == 0 && !whole && p.n_edits == 0;
 	if (w->undone) {
 		*why = xstrdup("nothing to undo");
 		rc = -1;
@@ -720,14 +741,9 @@ read_plan(const struct wrap *w, const char *path, struct wrap_plan *p,
 static void
 restore_file(struct wrap *w, const char *path)
 {
-	struct wrap_plan p = { 0 };
 	char *why = NULL;
 
 	w->files++;
-	(void)read_plan(w, path, &p, &why);
-	free(why);
-	why = NULL;
-	w->now = p.n_edits;
 	w->undone = false;
 	if (user_file_restore(path, BOUND_ALL_BYTES, is_config, w, &why) == 0)
 		printf("%s: restored; the version with mcpsplice is now the "
@@ -738,7 +754,6 @@ restore_file(struct wrap *w, const char *path)
 	else
 		fail(w, path, xstrdup(why));
 	free(why);
-	wrap_plan_free(&p);
 }
 
 /* Tells how many entries of a host's file could be changed. */

@@ -320,6 +320,29 @@ class Command(Base):
         self.wrap("--write")
         self.assertFalse(os.path.exists(backup + ".4"))
 
+    def test_killed(self):
+        """A --restore that was killed when it had kept the file can be done
+        again; one that was killed at its end, or a --write that changed
+        nothing, leaves nothing to undo."""
+        path = self.put(".cursor/mcp.json", self.TEXT)
+        backup = path + ".mcpsplice-backup"
+        self.wrap("--write")
+        wrapped = self.get(path)
+        for left in (wrapped, wrapped[:9], ""):
+            with self.subTest(left):
+                self.put(".cursor/mcp.json", wrapped)
+                self.put(".cursor/mcp.json.mcpsplice-backup", self.TEXT)
+                self.put(".cursor/mcp.json.mcpsplice-backup.2", left)
+                self.assertIn("restored", self.wrap("--restore"))
+                self.assertEqual(self.get(path), self.TEXT)
+                self.assertEqual(self.get(backup + ".2"), wrapped)
+                self.assertIn("nothing to undo", self.wrap("--restore"))
+        for left in (self.TEXT, self.TEXT[:9], ""):
+            with self.subTest(left):
+                self.put(".cursor/mcp.json.mcpsplice-backup.2", left)
+                self.assertIn("nothing to undo", self.wrap("--restore"))
+                self.assertEqual(self.get(path), self.TEXT)
+
     def test_no_backup(self):
         path = self.put(".cursor/mcp.json", self.TEXT)
         self.assertIn("No file has a backup", self.wrap("--restore"))

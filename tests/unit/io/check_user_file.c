@@ -56,10 +56,16 @@ take(const char *name)
 
 /* Takes any text that begins like the two of these tests. */
 static int
-is_text(const char *path, struct span text, void *arg, char **reason)
+is_text(const char *path, struct span text, struct span now, void *arg,
+    char **reason)
 {
 	(void)path;
 	(void)arg;
+	if (now.p != NULL && text.n <= now.n &&
+	    (text.n == 0 || memcmp(now.p, text.p, text.n) == 0)) {
+		*reason = xstrdup("it is unfinished");
+		return 1;
+	}
 	if (text.n > 0 && text.p[0] != '!')
 		return 0;
 	*reason = xstrdup("it is broken");
@@ -275,6 +281,23 @@ START_TEST(backup_of_any_mode)
 }
 END_TEST
 
+/* What a run that was killed left of the present content does not count, and it
+ * is no content that could be lost. A number may be free. */
+START_TEST(unfinished)
+{
+	static const char *const left[] = { "old", "ol", "" };
+
+	home_puts(BACKUP, "before");
+	home_puts(BACKUP ".3", left[_i]);
+	ck_assert_msg(restore("a.json") == 0, "%s", why);
+	ck_assert(home_is("a.json", "before"));
+	ck_assert(home_is(BACKUP, "before"));
+	ck_assert(home_is(BACKUP ".3", "old"));
+	ck_assert_uint_eq(home_count("."), 3);
+	keep(BACKUP ".4");
+}
+END_TEST
+
 /* A link that somebody made leads to a file that is no configuration. */
 START_TEST(link_to_another_file)
 {
@@ -376,6 +399,7 @@ main(void)
 	tcase_add_loop_test(t, no_backup, 0,
 	    sizeof no_backups / sizeof no_backups[0]);
 	tcase_add_test(t, backup_of_any_mode);
+	tcase_add_loop_test(t, unfinished, 0, 3);
 	tcase_add_test(t, link_to_another_file);
 	tcase_add_test(t, folder_is_read_only);
 	tcase_add_loop_test(t, disk_is_full, 0, 2);
