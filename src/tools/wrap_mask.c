@@ -498,7 +498,7 @@ void
 wrap_plan_leave(struct wrap_plan *p, struct span name, char *why)
 {
 	char *shown = visible(name, 200);
-	char *reason = visible(span_of(why), 500);
+	char *reason = redact_tokens(visible(span_of(why), 500));
 
 	strings_add(&p->notes, xasprintf("skipped \"%s\": %s", shown, reason));
 	free(shown);

@@ -178,10 +178,10 @@ is_url(const char *text)
 	    strncmp(text, "http://", 7) == 0;
 }
 
-/* What httpx does not read; and what Node.js does not read either. */
-#define OF_CURL "CURL_CA_BUNDLE"
+/* What httpx does not read, and what Node.js does not. */
+#define OF_CURL "CURL_CA_BUNDLE NODE_EXTRA_CA_CERTS MCP_REMOTE_CONFIG_DIR"
 #define PROXIES "http_proxy https_proxy HTTPS_PROXY all_proxy ALL_PROXY"
-#define OF_OTHERS OF_CURL " SSL_CERT_FILE SSL_CERT_DIR " PROXIES
+#define OF_OTHERS "CURL_CA_BUNDLE SSL_CERT_FILE SSL_CERT_DIR " PROXIES
 
 static const struct program {
 	const char *name;
@@ -214,11 +214,11 @@ static const struct program {
 	{ "supergateway", "--stdio ws sse streamableHttp",
 	    "--header= --oauth2Bearer= --streamableHttp= --sse= --logLevel= "
 	    "--outputTransport= --help --version",
-	    NULL, OF_OTHERS, false, NULL },
+	    NULL, OF_OTHERS " BROWSER MCP_REMOTE_CONFIG_DIR", false, NULL },
 	/* 0.11, as a client: its --host is for a server */
 	{ "mcp-proxy", "--port --sse-port",
 	    "-H --headers --transport= --debug --help --version",
-	    "API_ACCESS_TOKEN", OF_CURL, true, NULL },
+	    "API_ACCESS_TOKEN", OF_CURL " BROWSER", true, NULL },
 	/* 0.45 */
 	{ "mcp-stdio", "",
 	    "-H --header= --client-id= --transport= --help --version "
@@ -238,7 +238,8 @@ static const struct program {
 	{ "mcp-proxy-for-aws", "",
 	    "--read-only --connect-timeout= --help --region=>--aws-sigv4 "
 	    "--profile=>AWS_PROFILE --tool-timeout=>--call-timeout",
-	    NULL, OF_CURL, false, "aws configure export-credentials" },
+	    NULL, OF_CURL " BROWSER", false,
+	    "aws configure export-credentials" },
 };
 
 /* Does it connect to a URL here? The reader is behind its name. */
@@ -268,6 +269,20 @@ some_value(const char *name, void *arg)
 	(void)name;
 	(void)arg;
 	return "x";
+}
+
+/* Is the name of a variable among these? On Windows its case does not count. */
+static bool
+is_lost(const char *lost, const char *name, bool windows)
+{
+	struct span rest = span_of(lost), one;
+
+	while (rest.n > 0) {
+		one = span_take(&rest, ' ');
+		if (windows ? span_is_nocase(one, name) : span_is(one, name))
+			return true;
+	}
+	return false;
 }
 
 static char *
@@ -429,8 +444,11 @@ void
 wrap_start_header(struct wrap_start *s, const char *name, const char *value,
     bool in_words)
 {
-	/* a name is never the @ in front of a file */
-	const char *blank = name[0] == '@' ? " " : "";
+	/* a name is never the @ in front of a file, nor a part of one: what
+	 * is put in front of it makes it one that is refused */
+	const char *mark = name[0] == '@' ? " " :
+	    strpbrk(name, ": \t") != NULL ? " @" :
+					    "";
 	bool foreign = is_foreign(value);
 	char *variable;
 
@@ -443,13 +461,28 @@ wrap_start_header(struct wrap_start *s, const char *name, const char *value,
 	if (foreign) {
 		variable = xasprintf("MCP_HEADER_%zu", s->variables.n / 2 + 1);
 		strings_add(&s->words,
-		    xasprintf("%s%s: ${%s}", blank, name, variable));
+		    xasprintf("%s%s: ${%s}", mark, name, variable));
 		strings_add(&s->variables, variable);
 		strings_add(&s->variables, xstrdup(value));
 	} else {
 		strings_add(in_words ? &s->words : &s->headers,
-		    xasprintf("%s%s: %s", blank, name, value));
+		    xasprintf("%s%s: %s", mark, name, value));
 	}
+}
+
+/* Would cmd, which starts npx on Windows, act on a part of its arguments? Not
+ * all hosts quote them, and batch files read them twice. */
+static bool
+meets_cmd(const struct wrap_start *s)
+{
+	size_t i = s->first;
+
+	if (s->first < 2 || strcmp(s->words.list[1], "/c") != 0)
+		return false;
+	while (i < s->words.n &&
+	    strpbrk(s->words.list[i], "&|<>^%\"\r\n") == NULL)
+		i++;
+	return i < s->words.n;
 }
 
 char *
@@ -477,8 +510,9 @@ wrap_start_check(struct wrap_start *s, bool windows)
 		strings_add(&argv, xstrdup(s->headers.list[i]));
 	}
 	for (i = 0; i < s->env.n; i++)
-		ours = ours || strncmp(s->env.list[i], "MCPSPLICE_", 10) == 0 ||
-		    strncmp(s->env.list[i], "MCP_HEADER_", 11) == 0;
+		ours = ours ||
+		    strncasecmp(s->env.list[i], "MCPSPLICE_", 10) == 0 ||
+		    strncasecmp(s->env.list[i], "MCP_HEADER_", 11) == 0;
 	if (ours)
 		why = xstrdup("mcpsplice does not understand its "
 			      "environment, or it sets MCPSPLICE_... or "
@@ -487,6 +521,9 @@ wrap_start_check(struct wrap_start *s, bool windows)
 	else if (wslenv.n > (has(&s->env, "WSLENV") ? 0 : BOUND_COOKIES_BYTES))
 		why = xstrdup("its WSLENV does not, or cannot, name all of "
 			      "its variables");
+	else if (meets_cmd(s))
+		why = xstrdup("cmd would act on a & | < > ^ % or \" in its "
+			      "arguments; install mcpsplice for this entry");
 	else
 		why = wrong_arguments(&argv);
 	if (wslenv.n > 0)
@@ -620,7 +657,7 @@ take_option(struct change *c)
 	char *name;
 
 	if (row == NULL && !known && option[2] != '\0') {
-		n = strcspn(option, "=: ");
+		n = option[1] == '-' ? strcspn(option, "=: ") : n;
 		return xasprintf("unknown option %.*s%s", (int)n, option,
 		    option[n] == ' ' ? ", in one word with its value" : "");
 	}
@@ -678,8 +715,8 @@ replace(struct change *c, const struct reader *r, size_t from, const char *self,
 
 	for (i = 0; i < c->s->env.n; i++) {
 		word = c->s->env.list[i];
-		if (wrap_among(p->lost, span_of(word)) &&
-		    !(proxy && wrap_among(PROXIES, span_of(word))))
+		if (is_lost(p->lost, word, is_of_windows(self)) &&
+		    !(proxy && is_lost(PROXIES, word, is_of_windows(self))))
 			return xasprintf("its environment has %s", word);
 	}
 	for (i = 0; i < from; i++)

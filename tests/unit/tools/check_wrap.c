@@ -532,6 +532,7 @@ static const struct {
 	    "{'command':'/m', 'args':['https://a/x']}" },
 	/* left alone */
 	{ "{'url':'https://a/x','headers':{'@/f':'b'}}", "[cannot be sent" },
+	{ "{'url':'https://a/x','headers':{'A:B':'b'}}", "[cannot be sent" },
 	{ "{'url':'https://a/x','headers':{'@/f':'${B}'}}", "[cannot be sent" },
 	{ "{'url':'https://a/x','headers':{'A':'b\\n@/f'}}",
 	    "[cannot be sent" },
@@ -725,8 +726,23 @@ static const struct {
 	{ "'mcp-proxy','https://a/x','-H','@/f','b'", "@FILE" },
 	{ "'mcp-proxy','https://a/x','--headers','A','b','--trace','f'",
 	    "--trace" },
+	{ "'mcp-proxy','-H','A:B','c','https://a/x'", "cannot be sent" },
+	{ "'mcp-proxy','-H',' A','c','https://a/x'", "cannot be sent" },
+	{ "'mcp-remote','https://a/x','--sk-SECRET012345'", "unknown option" },
+	{ "'mcp-remote','https://a/x','-tSECRET'", "unknown option -t" },
 	{ "'mcp-remote','https://a/x'],'env':{'MCPSPLICE_TRACE':'f'},'b':[",
 	    "MCPSPLICE_" },
+	{ "'mcp-remote','https://a/x'],'env':{'Mcpsplice_Trace':'f'},'b':[",
+	    "MCPSPLICE_" },
+	{ "'mcp-proxy','https://a/x'],'env':{'BROWSER':'f'},'b':[", "BROWSER" },
+	{ "'mcp-proxy','https://a/x'],'env':{'NODE_EXTRA_CA_CERTS':'f'},'b':[",
+	    "NODE_EXTRA_CA_CERTS" },
+	{ "'mcp-remote','https://a/x'],'env':{'NODE_EXTRA_CA_CERTS':'f',"
+	  "'MCP_REMOTE_CONFIG_DIR':'f','Https_Proxy':'p'},'b':[",
+	    "" },
+	{ "'supergateway','--sse','https://a/x'],'env':"
+	  "{'MCP_REMOTE_CONFIG_DIR':'f'},'b':[",
+	    "MCP_REMOTE_CONFIG_DIR" },
 	{ "'mcp-remote','https://a/x'],'env':{'\\u004dCPSPLICE_TRACE':''},"
 	  "'b':[",
 	    "MCPSPLICE_" },
@@ -1113,6 +1129,18 @@ static const struct {
 	{ "C:\\n\\_npx\\2a\\node_modules\\@mcpsplice\\win32-x64\\mcpsplice.exe",
 	    "'npx.cmd','args':['mcp-remote','https://a/x']",
 	    "'cmd','args':['/c', 'npx', '-y', 'mcpsplice', 'https://a/x']" },
+	/* cmd would run what follows the & */
+	{ "C:\\n\\_npx\\2a\\node_modules\\mcpsplice.exe",
+	    "'npx.cmd','args':['mcp-remote','https://a/x?a&b']",
+	    "'npx.cmd','args':['mcp-remote','https://a/x?a&b']" },
+	{ "C:\\n\\_npx\\2a\\node_modules\\mcpsplice.exe",
+	    "'uvx','args':['mcp-proxy','-H','A','%B%','https://a/x']",
+	    "'uvx','args':['mcp-proxy','-H','A','%B%','https://a/x']" },
+	/* there the case of a variable's name does not count */
+	{ "C:\\m\\mcpsplice.exe",
+	    "'npx','args':['mcp-remote','https://a/x'],"
+	    "'env':{'Https_Proxy':'p'}",
+	    "'npx','args':['mcp-remote','https://a/x']" },
 };
 
 START_TEST(run_by)
@@ -1131,7 +1159,8 @@ START_TEST(run_by)
 	wrap_plan_apply(&p, span_of(before), &out);
 	ck_assert_msg(strstr(buf_str(&out), wanted) != NULL, "%s",
 	    buf_str(&out));
-	check_again(wrap_json, buf_span(&out));
+	if (p.notes.n == 0)
+		check_again(wrap_json, buf_span(&out));
 	wrap_by_hand(&hand, "c.yaml",
 	    span_of("mcpServers:\n  a:\n    url: https://a/x\n"), runs[_i].self,
 	    false);
