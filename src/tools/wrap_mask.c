@@ -342,7 +342,7 @@ add_value(struct mask *m, struct span token)
 	else if (span_is(token, "true") || span_is(token, "false") ||
 	    span_is(token, "null") ||
 	    (m->view < VIEW_SECRET &&
-		strchr("+-0123456789", token.p[0]) != NULL))
+		json_check(token, 1, NULL, NULL, NULL) == JSON_OK))
 		buf_addspan(m->out, token);
 	else
 		buf_adds(m->out, SET);

@@ -171,6 +171,8 @@ is_key(struct span key)
 static bool
 is_value(struct span value)
 {
+	size_t i = 0;
+
 	if (value.n == 0)
 		return false;
 	if (value.p[0] == '"' || value.p[0] == '\'')
@@ -178,7 +180,11 @@ is_value(struct span value)
 	if (value.p[0] == '[' || value.p[0] == '{')
 		return value.p[value.n - 1] == (value.p[0] == '[' ? ']' : '}');
 	/* true, false, inf, nan, numbers and dates */
-	return strchr("tfin+-0123456789", value.p[0]) != NULL;
+	while (i < value.n &&
+	    (isalnum((unsigned char)value.p[i]) ||
+		(value.p[i] != '\0' && strchr("+-_.: ", value.p[i]) != NULL)))
+		i++;
+	return i == value.n && strchr("tfin+-0123456789", value.p[0]) != NULL;
 }
 
 /* Reads the next statement. Returns 1, 0 at the end, or -1 at what is broken;

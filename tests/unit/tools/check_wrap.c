@@ -1025,6 +1025,8 @@ static const struct {
 	{ "export A=1\n", "[line 1, column 1" },
 	{ "a..b = 1\n", "[line 1, column 1" },
 	{ "a/b = 1\n", "[line 1, column 1" },
+	{ "a = nope, b\n", "[line 1, column 4" },
+	{ "a = 1]\n", "[line 1, column 4" },
 	{ "\"a\"b = 1\n", "[line 1, column 1" },
 	{ "= 1\n", "[line 1, column 1" },
 	{ "a = /b\n", "[line 1, column 4" },
@@ -1245,6 +1247,9 @@ static const char *const secrets[] = {
 	"'CANARY'\na.note.url = 'CANARY'\n",
 	"[[mcp_servers]]\nname = 'SEEN'\nurl = 'https://a/x'\n"
 	"headers = { url = 'CANARY' }\nnote = 'CANARY'\n",
+	/* somebody forgot the quotes */
+	HEAD "command = 'npx'\nargs = ['mcp-remote', 'https://a/SEEN']\n"
+	     "key = 4CANARY\npin = 4711CANARY.5CANARY\nenv.A = 7CANARY\n",
 	HEAD "command = 'npx'\nargs = ['mcp-remote', 'https://a/SEEN', "
 	     "'--header', # CANARY\n 'A:CANARY']\n[x]\nurl = 'CANARY'\n" HEAD
 	     "x = 1\n",
