@@ -228,20 +228,18 @@ read_backup(struct user_file *f, const char *name, size_t max, char **why)
 	return check_kind(&f->is, why);
 }
 
-/* Has the backup of this name the content of f, or at least its start, which a
- * run that was killed left there? */
+/* Has the backup of this name the same content? */
 static bool
-holds(const char *name, const struct user_file *f, bool whole)
+is_same(const char *name, const struct user_file *f)
 {
 	struct user_file other;
 	char *why = NULL;
-	bool is = read_backup(&other, name, f->text.n, &why) == 0 &&
-	    span_eq(buf_span(&other.text),
-		(struct span){ f->text.p, whole ? f->text.n : other.text.n });
+	bool same = read_backup(&other, name, f->text.n, &why) == 0 &&
+	    span_eq(buf_span(&other.text), buf_span(&f->text));
 
 	user_file_free(&other);
 	free(why);
-	return is;
+	return same;
 }
 
 /* Makes a backup that is the newest. Returns its path, or NULL with *why. */
@@ -271,7 +269,7 @@ user_file_keep(const struct user_file *f, char **why)
 	if (check_owner(f, why) < 0)
 		return NULL;
 	name = backup_name(f->path, n);
-	if (n > 0 && holds(name, f, true))
+	if (n > 0 && is_same(name, f))
 		return name;
 	free(name);
 	return add_backup(f, why);
@@ -326,9 +324,8 @@ check_link(const struct user_file *f, user_file_check *check, void *arg,
 }
 
 /* Exchanges the contents. Each is in a file at each moment: what is there now
- * becomes one more backup, which at last takes the place of the newest one: of
- * old, or of what a run that was killed left of what is there now. If that
- * fails, it stays what it is. */
+ * becomes one more backup, which at last takes the place of the old one, if that
+ * is the last. Else, or if that fails, it stays what it is, the newest. */
 static int
 exchange(const struct user_file *now, const struct user_file *old,
     const char *last, char **why)
@@ -341,7 +338,7 @@ exchange(const struct user_file *now, const struct user_file *old,
 	rc = user_file_write(now, buf_span(&old->text), why);
 	if (rc < 0)
 		os_file_remove(OS_HERE, kept);
-	else if (holds(last, old, true) || holds(last, now, false))
+	else if (is_same(last, old))
 		(void)os_file_rename(OS_HERE, kept, last);
 	free(kept);
 	return rc;

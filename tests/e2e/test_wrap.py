@@ -335,11 +335,11 @@ class Command(Base):
                 self.put(".cursor/mcp.json.mcpsplice-backup.2", left)
                 self.assertIn("restored", self.wrap("--restore"))
                 self.assertEqual(self.get(path), self.TEXT)
-                self.assertEqual(self.get(backup + ".2"), wrapped)
+                self.assertEqual(self.get(backup + ".3"), wrapped)
                 self.assertIn("nothing to undo", self.wrap("--restore"))
         for left in (self.TEXT, self.TEXT[:9], ""):
             with self.subTest(left):
-                self.put(".cursor/mcp.json.mcpsplice-backup.2", left)
+                self.put(".cursor/mcp.json.mcpsplice-backup.9", left)
                 self.assertIn("nothing to undo", self.wrap("--restore"))
                 self.assertEqual(self.get(path), self.TEXT)
 

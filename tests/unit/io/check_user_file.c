@@ -292,9 +292,10 @@ START_TEST(unfinished)
 	ck_assert_msg(restore("a.json") == 0, "%s", why);
 	ck_assert(home_is("a.json", "before"));
 	ck_assert(home_is(BACKUP, "before"));
-	ck_assert(home_is(BACKUP ".3", "old"));
-	ck_assert_uint_eq(home_count("."), 3);
-	keep(BACKUP ".4");
+	ck_assert(home_is(BACKUP ".3", left[_i]));
+	ck_assert(home_is(BACKUP ".4", "old"));
+	ck_assert_uint_eq(home_count("."), 4);
+	keep(BACKUP ".5");
 }
 END_TEST
 
