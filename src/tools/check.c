@@ -24,6 +24,7 @@
 
 enum {
 	OPEN_MS = 13 * 1000,
+	CUT_MS = 3 * 1000, /* ... of a server that has just cut a request */
 	LISTEN_MS = 2 * 1000,
 	LIST_MS = 10 * 1000,
 	PING_MS = 8 * 1000
@@ -224,7 +225,7 @@ fail(struct check *c, char *why, int64_t limit_ms)
 
 /* A session, the lists of the server, a ping: the last part. */
 static void
-check_session(struct check *c)
+check_session(struct check *c, const struct probe *seen)
 {
 	struct report *r = c->report;
 	struct peer_session now;
@@ -233,7 +234,7 @@ check_session(struct check *c)
 	int64_t limit_ms, us;
 
 	report_step(r, "session", "the answer to initialize");
-	limit_ms = check_time(c, OPEN_MS);
+	limit_ms = check_time(c, seen->end == HTTP_CUT ? CUT_MS : OPEN_MS);
 	p = peer_start(c->options, limit_ms, &why);
 	if (p == NULL) {
 		fail(c, why, limit_ms);
@@ -425,7 +426,7 @@ try_all(struct check *c)
 
 	if (check_configuration(c) && check_network(c, &p) &&
 	    check_sign_in(c, &p))
-		check_session(c);
+		check_session(c, &p);
 	probe_free(&p);
 }
 

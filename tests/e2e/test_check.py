@@ -170,6 +170,29 @@ class Plain(Check, eraserver.Case):
         step = self.failed("connect", s.url)
         self.assertIn("cannot be reached", step["text"])
 
+    def test_cuts_every_connection(self):
+        """The cause, and within a few seconds: somebody is waiting."""
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+
+        def cut():
+            while True:
+                try:
+                    listener.accept()[0].close()
+                except OSError:
+                    return
+
+        threading.Thread(target=cut, daemon=True).start()
+        at = "://127.0.0.1:%d/mcp" % listener.getsockname()[1]
+        for scheme, words in (
+                ("http", "cut the connection before it answered initialize"),
+                ("https", "closed the connection during the TLS handshake")):
+            start = time.monotonic()
+            status, out, _ = self.once(["check", scheme + at])
+            self.assertLess(time.monotonic() - start, 8)
+            self.assertEqual(status, 1)
+            self.assertRegex(out.decode(), r"\n\S+ +failed.*" + words)
+
     def test_unknown_name(self):
         step = self.failed("name", "https://nowhere.invalid/mcp")
         self.assertIn("nowhere.invalid", step["text"])
