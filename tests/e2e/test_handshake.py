@@ -263,7 +263,7 @@ class Without(support.Case):
         s.down()
         status, out, err = self.once(args, b"")
         self.assertEqual((status, out), (22, b""))
-        self.assertIn("no session with", err)
+        self.assertIn("cannot open a session with", err)
 
     def test_a_full_disk_is_a_failure(self):
         s = self.mcp()

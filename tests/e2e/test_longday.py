@@ -30,16 +30,18 @@ TOOLS = [{"name": "reads", "inputSchema": {"type": "object"},
           "annotations": {"readOnlyHint": True}},
          {"name": "echo", "inputSchema": {"type": "object"}}]
 # What -v says
-ELSEWHERE = "another replica may know the session: the request is sent again " \
-    "with the same session id, try %d"
+ELSEWHERE = "another replica may know the session: sending the request " \
+    "again with the same session id, try %d"
 FIRST = "session 1 with HOST, protocol 2025-11-25"
 REFUSED = '"echo" was refused in session %d before it ran: %s'
 LOST = "HOST forgot the session (%s): renewing"
-LATER = "HOST forgot the session (%s); no call waits, so it is renewed in 0 ms"
-NEW = "warning: HOST: new session, number %d (%s); %s sent again"
-ASKS = "%s: a ping asks whether the session is alive"
-DOUBTS = "%s: a witness asks whether it is the door"
-PING, LIST = "the witness (a ping) was %s", "the witness (a list) was %s"
+LATER = "HOST forgot the session (%s); no call is waiting: renewing it in 0 ms"
+NEW = "warning: HOST: new session, number %d (%s)"
+ASKS = "%s: sending a ping to see whether the session is alive"
+DOUBTS = "%s: sending a test request to see whether the server or the tool " \
+    "refused"
+PING = "the test request (a ping) was %s"
+LIST = "the test request (a list) was %s"
 IS_GONE = "the ping shows that the session is gone (%s)"
 UNKNOWN = "404, the session is unknown"
 BARE = "404, no text about a session"
@@ -417,8 +419,9 @@ class HalfOpen(Base):
         self.assertEqual(s.inits(), 1)
         self.assertEqual(s.runs("stalled"), 1)
         self.assertEqual(len(s.seen("ping")), 1)
-        self.said(p, "a call is silent: a ping asks whether the session is "
-                     "alive", "the ping shows that the session is alive")
+        self.said(p, "a call is silent: sending a ping to see whether the "
+                     "session is alive", "the ping shows that the session is "
+                                         "alive")
 
     def test_silent_call_safe(self):
         """The session is gone, and the call can be repeated."""
@@ -877,7 +880,7 @@ class Herd(Base):
             self.works(s, p, "k%d" % i, 10)
         self.assertEqual(s.inits(), self.N * 5)
         for p in herd:
-            self.said(p, "it is renewed when the client sends something")
+            self.said(p, "renewing it when the client sends something")
             p.finish()
 
 
@@ -911,7 +914,7 @@ class Pings(Base):
         before = len(s.seen("ping"))
         self.assertTrue(s.wait(lambda: len(s.seen("ping")) > before, 5))
         p.finish()
-        self.said(p, "it is renewed when the client sends something")
+        self.said(p, "renewing it when the client sends something")
 
     def test_not_while_calls_flow(self):
         s = self.server()
@@ -984,7 +987,8 @@ class Verbose(Base):
         self.works(s, p, 1)
         self.says(s, p, DOUBTS % UNKNOWN, PING % "refused",
                   REFUSED % (1, UNKNOWN), LOST % UNKNOWN,
-                  "replayed 1 request", NEW % (2, UNKNOWN, "1 request"))
+                  "replayed 1 request",
+                  NEW % (2, UNKNOWN) + "; 1 request sent again")
 
     def test_bare_404(self):
         s, p = self.pair()
@@ -993,7 +997,7 @@ class Verbose(Base):
         self.works(s, p, 1)
         self.says(s, p, DOUBTS % BARE, PING % "refused",
                   REFUSED % (1, BARE), LOST % BARE, "replayed 1 request",
-                  NEW % (2, BARE, "1 request"))
+                  NEW % (2, BARE) + "; 1 request sent again")
 
     def test_bare_404_of_a_session_that_lives(self):
         s, p = self.pair()
@@ -1021,9 +1025,10 @@ class Verbose(Base):
                   {PING % "answered", PING % "refused", LIST % "answered"},
                   "warning: HOST accepts and refuses the same session: its "
                   "load balancer sends requests to replicas that do not share "
-                  "sessions. Each request is sent again until it reaches the "
-                  "right one, which costs time. The remedy is sticky sessions "
-                  "at the load balancer, by Mcp-Session-Id or by cookie.",
+                  "sessions. mcpsplice repeats each request until it reaches "
+                  "the right one, which costs time. To fix this, turn on "
+                  "sticky sessions at the load balancer, by Mcp-Session-Id or "
+                  "by cookie.",
                   ELSEWHERE % 1)
         self.assertEqual(s.inits(), 2)
         self.deleted(s, s.made[::-1])
@@ -1038,8 +1043,8 @@ class Verbose(Base):
             tx.cut()
         s.methods["tools/call"] = cuts
         self.good(p.tool("reads", key=1), 1)
-        self.says(s, p, '"reads" may have run and is safe to repeat: it is '
-                  "sent again")
+        self.says(s, p, '"reads" may have run and is safe to repeat: '
+                  "sending it again")
 
     def test_while_it_ran(self):
         s, p = self.pair()
@@ -1048,8 +1053,8 @@ class Verbose(Base):
         self.our_error(p.tool(key=1), "session_lost", "maybe")
         s.stream()              # of the new session, which nobody waits for
         self.says(s, p, LOST % ENDED,
-                  '"echo" may have run (%s) and is not repeated: the client '
-                  'gets an error' % ENDED, NEW % (2, ENDED, "0 requests"))
+                  'not repeating "echo", which may have run (%s): the client '
+                  'gets an error' % ENDED, NEW % (2, ENDED))
 
     def test_listen_stream(self):
         s = self.server()
@@ -1061,7 +1066,7 @@ class Verbose(Base):
         self.assertTrue(s.wait(lambda: s.inits() == 2, 12))
         s.stream()
         self.says(s, p, LATER % UNKNOWN, LOST % UNKNOWN,
-                  NEW % (2, UNKNOWN, "0 requests"))
+                  NEW % (2, UNKNOWN))
 
     def test_interval(self):
         s, p = self.pair("--ping-interval", "2")
@@ -1071,7 +1076,7 @@ class Verbose(Base):
         self.says(s, p, ASKS % "--ping-interval", IS_GONE % UNKNOWN,
                   LATER % "a ping found it gone",
                   LOST % "a ping found it gone",
-                  NEW % (2, "a ping found it gone", "0 requests"))
+                  NEW % (2, "a ping found it gone"))
 
     def test_orphan(self):
         s, p = self.pair()
@@ -1080,7 +1085,7 @@ class Verbose(Base):
         q = self.splice(s, "-v")
         q.hello()
         self.assertTrue(s.wait(lambda: s.deleted, 10))
-        self.says(s, q, "a stale session with HOST is ended")
+        self.says(s, q, "ending a stale session with HOST")
 
     def test_memory(self):
         s, p = self.pair()
@@ -1096,11 +1101,11 @@ class Verbose(Base):
         p.send(INITIALIZED)
         self.works(s, p, 1)
         p.finish()
-        self.said(p, " yet: the client is answered "
-                     "from the startup cache, and calls wait",
-                  "does not answer initialize: it is sent again",
-                  "new session, number 1 (initialize was answered "
-                  "without the server)")
+        self.said(p, " yet: answering the client from the startup "
+                     "cache; calls wait",
+                  "did not answer initialize: sending it again",
+                  "new session, number 1 (the server took too "
+                  "long at the start)")
         self.assertEqual(len(p.err().splitlines()), 3, p.err())
 
 
@@ -1328,8 +1333,8 @@ class Start(Base):
         self.works(s, p, 2)
         p.finish()
         self.assertEqual(s.runs(1), 0)
-        self.said(p, " yet: the client is answered "
-                     "from the startup cache, and calls wait")
+        self.said(p, " yet: answering the client from the startup "
+                     "cache; calls wait")
 
     def test_initialized_comes_early(self):
         """A client that does not wait: what it said is not forgotten when

@@ -46,7 +46,8 @@ TABLE = {
         "1 1 1 A=ok", "1 2 1 A=ok", "1 1 1 A=ok", "1 1 1 A=ok",
         "1 1 1 A=ok"],
     ("refresh", "initialize"): [
-        "1 2 1 A=ok B=ok", "1 2 1 A=no:reinit_failed|no:session_lost B=" + NONE,
+        "1 2 1 A=ok B=ok", "1 2 1 A=no:reinit_failed|no:session_lost "
+                           "B=" + NONE,
         "1 2 2 A=ok B=ok", "1 2 1 A=ok B=ok", "1 2 1 A=ok B=ok"],
     ("refresh", "DELETE"): ["1 1 1 A=" + STOP] * 5,
     ("re-init", "call"): [
@@ -68,7 +69,8 @@ TABLE = {
         "1 1 2 A=ok", "1 2 2 A=ok", "1 1 2 A=ok", "1 1 2 A=ok",
         "1 1 2 A=ok"],
     ("login", "initialize"): [
-        "1 2 2 A=ok B=ok", "1 2 2 A=no:reinit_failed|no:session_lost B=" + NONE,
+        "1 2 2 A=ok B=ok", "1 2 2 A=no:reinit_failed|no:session_lost "
+                           "B=" + NONE,
         "1 2 3 A=ok B=ok", "1 2 2 A=ok B=ok", "1 2 2 A=ok B=ok"],
     ("login", "DELETE"): ["1 1 2 A=" + STOP] * 5,
 }
@@ -382,7 +384,7 @@ class Pairs(Base):
             self.m.stream()
         elif what == "GET":
             # it had its answer: nobody is asked for a stream
-            self.until(lambda: "refuses the listen stream (403)" in
+            self.until(lambda: "refused the listen stream (403)" in
                        self.p.err(), "the stream is not refused")
         self.call("P")
         self.ok("P")

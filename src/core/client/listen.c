@@ -433,7 +433,7 @@ tell_or_keep(struct client *c, struct listen *l, struct frame *f)
 	else if (!kept_add(&l->early, f, 0, BOUND_QUEUE_BYTES))
 		client_log(c, LEVEL_WARN,
 		    "too many notifications are waiting for a "
-		    "subscriptions/listen to be acknowledged: one dropped");
+		    "subscriptions/listen to be acknowledged: dropped one");
 }
 
 /* The server may write a URI in another way than the client did. If no listen
@@ -466,9 +466,9 @@ client_fan_out(struct client *c, struct frame *f)
 		return false;
 	if (f->text.n > BOUND_QUEUE_BYTES) {
 		client_log(c, LEVEL_WARN,
-		    "a notification of %zu bytes that a %s changed is too "
-		    "large: dropped",
-		    f->text.n, updated ? "resource" : "list");
+		    "the notification that a %s changed is too large (%zu "
+		    "bytes): dropped",
+		    updated ? "resource" : "list", f->text.n);
 		return true;
 	}
 	if (updated) {

@@ -226,7 +226,7 @@ server_belief_name(struct server *s, const struct facts *f,
 		return;
 	s->belief.named = named_by(s, f, m);
 	server_log(s, LEVEL_INFO,
-	    "%s refuses the revision of the session, and names %s",
+	    "%s refused the session's protocol version and named %s",
 	    s->config.host, s->belief.named);
 }
 

@@ -431,8 +431,8 @@ server_detect_offer(struct server *s, const struct facts *f,
 	if (version == NULL)
 		return false;
 	server_log(s, LEVEL_INFO,
-	    "%s refuses initialize and names the revision %s: it is sent again "
-	    "with that one",
+	    "%s refused initialize and named version %s: sending it again with "
+	    "that version",
 	    s->config.host, version);
 	ask_for(o, version);
 	s->detect.offered = true;

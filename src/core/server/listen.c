@@ -93,7 +93,7 @@ lost(struct server *s, struct subscription *sub, const struct facts *f)
 	server_subscription_lost(s, sub, f);
 	if (sub->failures < BOUND_FALSE_STARTS)
 		return;
-	server_log(s, LEVEL_INFO, "%s does not accept a subscription again",
+	server_log(s, LEVEL_INFO, "%s no longer accepts a subscription",
 	    s->config.host);
 	cut.ending = ENDING_CUT;
 	finish(s, sub, &cut);
@@ -426,7 +426,7 @@ refused(struct server *s, struct subscription *sub, const struct facts *f,
 		server_subscription_end(s, sub);
 		sub->refused = true;
 		server_log(s, LEVEL_INFO,
-		    "%s reports no changes: it refuses subscriptions/listen "
+		    "%s refused subscriptions/listen, so it reports no changes "
 		    "(%ld)",
 		    s->config.host, msg_error_code(error));
 		if (sub == l->successor)

@@ -71,7 +71,7 @@ call_retry(struct server *s, struct server_order *o, const struct facts *f)
 	o->tries++;
 	o->again_at = s->now + wait;
 	server_log(s, LEVEL_INFO,
-	    "the answers to the questions of %s are sent again in %lld ms",
+	    "sending the answers to %s's questions again in %lld ms",
 	    s->config.host, (long long)wait);
 	return true;
 }
@@ -86,8 +86,8 @@ call_renew(struct server *s, struct server_order *o, struct server_attempt *a,
 	struct facts gone = server_facts_gone(o->rounds > 0);
 
 	server_log(s, LEVEL_INFO,
-	    "%s answered %d, which no modern server does: its protocol is "
-	    "detected again",
+	    "%s answered %d, which no modern server does: detecting its "
+	    "protocol again",
 	    s->config.host, f->status);
 	server_belief_doubt(s);
 	server_attempt_let_go(s, a);
@@ -152,7 +152,7 @@ dropped_tool(const char *name, const char *why, void *arg)
 	struct server *s = arg;
 
 	if (++s->dropped_tools <= BOUND_IN_A_ROW)
-		server_log(s, LEVEL_WARN, "a tool of %s is left out: %s (%s)",
+		server_log(s, LEVEL_WARN, "leaving out a tool of %s: %s (%s)",
 		    s->config.host, name, why);
 }
 
@@ -166,8 +166,7 @@ learn_tools(struct server *s, struct frame *m)
 	s->dropped_tools = 0;
 	good = mirror_learn(s->mirror, m, dropped_tool, s);
 	if (s->dropped_tools > BOUND_IN_A_ROW)
-		server_log(s, LEVEL_WARN,
-		    "and %zu more tools of %s are left out",
+		server_log(s, LEVEL_WARN, "leaving out %zu more of %s's tools",
 		    s->dropped_tools - BOUND_IN_A_ROW, s->config.host);
 	return good;
 }
@@ -306,8 +305,8 @@ take_mismatch(struct server *s, struct server_order *o,
 		fail_mismatch(s, a, f, m, buf_span(&missing));
 	} else {
 		server_log(s, LEVEL_INFO,
-		    "%s refused the headers: its tools are listed again, then "
-		    "the call is sent again",
+		    "%s refused the headers: listing its tools again, then "
+		    "sending the call again",
 		    s->config.host);
 		o->mismatched = true;
 		server_attempt_let_go(s, a);

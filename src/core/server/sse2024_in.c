@@ -54,7 +54,7 @@ stream_message(struct server *s, struct frame *m)
 	else if (!server_order_keep(&sse->kept, m))
 		server_log(s, LEVEL_DEBUG,
 		    "too many messages came on the stream before the session "
-		    "listens: one is dropped");
+		    "was ready: dropped one");
 }
 
 static void
@@ -88,7 +88,7 @@ server_sse2024_in_endpoint(struct server *s, struct server_attempt *a, bool ok)
 		return;
 	if (!ok) {
 		server_log(s, LEVEL_WARN,
-		    "%s names an endpoint on another origin: it is not used",
+		    "%s named an endpoint on another origin: ignored",
 		    s->config.host);
 		s->detect.foreign = true;
 		no_stream(s, "its endpoint is on another origin");

@@ -90,8 +90,7 @@ server_subscription_lost(struct server *s, struct subscription *sub,
 		wait = f->retry_after_ms < SELDOM_MS ? f->retry_after_ms :
 						       SELDOM_MS;
 	server_log(s, LEVEL_DEBUG,
-	    "the subscription stream is opened again in %lld ms",
-	    (long long)wait);
+	    "reopening the subscription stream in %lld ms", (long long)wait);
 	sub->again_at = s->now + wait;
 }
 
@@ -101,8 +100,8 @@ server_subscription_acknowledged(struct server *s, struct subscription *sub,
 {
 	if (sub->acknowledged) {
 		server_log(s, LEVEL_DEBUG,
-		    "a subscription is acknowledged twice: the second one is "
-		    "dropped");
+		    "a subscription was acknowledged twice: dropped the second "
+		    "one");
 		return false;
 	}
 	sub->acknowledged = true;
@@ -162,8 +161,8 @@ server_tell_session(struct server *s, struct frame *m)
 		server_order_tell_message(s, l->get, &server_facts_stream, m);
 	else if (!server_order_keep(&l->kept, m))
 		server_log(s, LEVEL_DEBUG,
-		    "too many notifications came before the session listens: "
-		    "one is dropped");
+		    "too many notifications came before the session was ready: "
+		    "dropped one");
 }
 
 /* Tells that something may have changed, a resource (uri raw JSON) or a list

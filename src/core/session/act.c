@@ -274,8 +274,8 @@ session_delete(struct session *s, struct generation *g)
 		return false;
 	if (session_is_fragile(s, g)) {
 		session_log(s, LEVEL_INFO,
-		    "%s may be of a kind that a DELETE ends for everybody: "
-		    "its session is left to it",
+		    "not deleting the session: at servers like %s, a DELETE "
+		    "may end everybody's",
 		    s->config.host);
 		if (g == s->generation)
 			session_save(s, NULL);

@@ -21,8 +21,7 @@ forward_cancel(struct session *s, struct call *c, struct frame *f)
 
 	if (s->calls.n_notifications >= BOUND_SOME) {
 		session_log(s, LEVEL_INFO,
-		    "%s does not acknowledge notifications: a cancel is "
-		    "dropped",
+		    "%s does not acknowledge notifications: dropped a cancel",
 		    s->config.host);
 		return;
 	}

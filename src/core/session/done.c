@@ -42,10 +42,10 @@ note_wait(struct session *s, const struct attempt *a, struct span why,
 	    session_may_say(s, &s->say.waits_at, BOUND_MINUTE_MS);
 
 	session_log(s, lasts ? LEVEL_WARN : LEVEL_INFO,
-	    "%s is not ready (%.*s): mcpsplice waits for it for %lld s more "
-	    "(--retry-window), and tries again in %lld ms",
+	    "%s is not ready (%.*s): trying again in %lld ms, and for %lld s "
+	    "more (--retry-window)",
 	    s->config.host, (int)why.n, why.n == 0 ? "" : why.p,
-	    (long long)(until - s->now + 999) / 1000, (long long)wait);
+	    (long long)wait, (long long)(until - s->now + 999) / 1000);
 }
 
 /* Makes the attempt again if the retry window is still open; otherwise returns
@@ -174,7 +174,7 @@ call_failed(struct session *s, struct call *c, struct attempt *a,
 		if (session_repeat(s, c, backoff_retry(0, s->random)))
 			return;
 		session_log(s, LEVEL_INFO,
-		    "a call may have run and is not repeated: the client gets "
+		    "not repeating a call that may have run: the client gets "
 		    "an error");
 	}
 	/* The server's error speaks of this attempt only. */
@@ -506,7 +506,7 @@ listen_done(struct session *s, const struct attempt *a, const struct facts *f)
 	}
 	if (f->status == 401 || f->status == 403) {
 		session_log(s, LEVEL_WARN,
-		    "%s refuses the listen stream (%d), so it cannot tell what "
+		    "%s refused the listen stream (%d), so it cannot report "
 		    "changes",
 		    s->config.host, f->status);
 		n->state = LISTEN_OFF;
@@ -542,7 +542,7 @@ note_not_ready(struct session *s, const struct attempt *a,
 		note_wait(s, a, buf_span(&why), until, wait);
 	else
 		session_log(s, a->tries == 0 ? LEVEL_WARN : LEVEL_INFO,
-		    "%s is not ready (%s): initialize is sent again in %lld ms",
+		    "%s is not ready (%s): sending initialize again in %lld ms",
 		    s->config.host, buf_str(&why), (long long)wait);
 	buf_free(&why);
 }

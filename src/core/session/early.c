@@ -399,7 +399,7 @@ begin_renewal(struct session *s, struct call *c)
 	c->attempt = NULL;
 	session_keep_ready(s);
 	s->handshake.by = HANDSHAKE_EARLY;
-	s->renewal.why = "initialize was answered without the server";
+	s->renewal.why = "the server took too long at the start";
 	s->renewal.began_at = s->renewal.window_at = s->now;
 	session_phase(s, PHASE_RENEWING,
 	    session_opening_waits(s) ? ALARM_NEVER :
@@ -443,10 +443,10 @@ session_start_early(struct session *s, const struct facts *f)
 		(s->start.tool != NULL ? START_STAND_IN : START_INSTANT);
 	session_log(s, s->start.asked ? LEVEL_INFO : LEVEL_WARN,
 	    s->start.tool != NULL ?
-		"no session with %s yet: until then the client sees one "
-		"tool, which says why" :
-		"no session with %s yet: the client is answered from the "
-		"startup cache, and calls wait",
+		"no session with %s yet: until then, the client sees one tool "
+		"that says why" :
+		"no session with %s yet: answering the client from the startup "
+		"cache; calls wait",
 	    s->config.host);
 	answer = msg_result(c->frame->id, buf_str(&s->start.result));
 	session_learn_families(s, answer);

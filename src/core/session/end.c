@@ -142,7 +142,7 @@ session_end_stale(struct session *s, const struct event *in)
 	if (in->version.n > 0)
 		g->version = xstrndup(in->version.p, in->version.n);
 	if (session_delete(s, g))
-		session_log(s, LEVEL_INFO, "a stale session with %s is ended",
+		session_log(s, LEVEL_INFO, "ending a stale session with %s",
 		    s->config.host);
 	generation_unref(g);
 }

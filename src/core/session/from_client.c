@@ -86,8 +86,7 @@ request_initialize(struct session *s, struct frame *f)
 {
 	if (!phase_permits(s, PHASE_STARTS)) {
 		session_log(s, LEVEL_INFO,
-		    "the client sent initialize again: a new session replaces "
-		    "the old one");
+		    "the client sent initialize again: opening a new session");
 		end_former(s);
 	}
 	session_open(s, f, calls_add(&s->calls, f));
@@ -219,12 +218,12 @@ take_notification(struct session *s, struct frame *f)
 		session_send_one_way(s, f);
 	} else if (!phase_permits(s, PHASE_HOLDS)) {
 		session_log(s, LEVEL_INFO,
-		    "there is no session for a notification: dropped");
+		    "no session for a notification: dropped");
 	} else if (session_is_full(s, f, false)) {
 		if (session_may_say(s, &s->say.dropped_at, BOUND_MINUTE_MS))
 			session_log(s, LEVEL_WARN,
-			    "too many messages wait for %s: notifications are "
-			    "dropped",
+			    "too many messages are waiting for %s: dropping "
+			    "notifications",
 			    s->config.host);
 	} else {
 		session_hold(s, f, NULL);

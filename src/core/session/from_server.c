@@ -50,7 +50,7 @@ adopt_id(struct session *s, const struct attempt *a, const struct facts *f)
 	if (s->renames_in_vain || !verdict_session_ok(f->session) ||
 	    span_is(f->session, g->session))
 		return;
-	session_log(s, LEVEL_INFO, "%s gave the session another id",
+	session_log(s, LEVEL_INFO, "%s changed the session's id",
 	    s->config.host);
 	free(g->session);
 	g->session = xstrndup(f->session.p, f->session.n);
@@ -103,8 +103,8 @@ refuse_flood(struct session *s, uint64_t asker, const struct frame *m)
 
 	if (session_may_say(s, &s->say.asks_at, BOUND_MINUTE_MS))
 		session_log(s, LEVEL_WARN,
-		    "%s asks too many questions at once: while %d are open, "
-		    "others are refused",
+		    "%s asks too many questions at once: refusing others while "
+		    "%d are open",
 		    s->config.host, BOUND_SOME);
 	if (s->calls.n_answers < BOUND_FEW) {
 		answer_here(s, asker,
@@ -304,8 +304,8 @@ server_notification(struct session *s, struct attempt *a, struct frame *m)
 	if (json_key_is(m->method, "notifications/progress") &&
 	    is_stale_progress(s, a, m)) {
 		session_log(s, LEVEL_DEBUG,
-		    "the progress of a call that is over, or was sent again "
-		    "and is behind what the client was told: dropped");
+		    "progress of a finished call, or progress that the client "
+		    "has already seen: dropped");
 		return;
 	}
 	session_pass(s, m, a);

@@ -142,5 +142,5 @@ session_keep_early(struct session *s, struct frame *m)
 	if (!kept_add(&s->early, m, 0, BOUND_QUEUE_BYTES))
 		session_log(s, LEVEL_DEBUG,
 		    "too many messages came before the answer to initialize: "
-		    "one is dropped");
+		    "dropped one");
 }

@@ -38,7 +38,7 @@ rule_message(struct session *s, const struct call *c, const struct attempt *a,
 	if (hint && !s->say.hinted) {
 		s->say.hinted = true;
 		session_log(s, LEVEL_WARN,
-		    "a result from %s speaks of a lost session. If this server "
+		    "a result from %s mentions a lost session. If this server "
 		    "reports lost sessions in results, add "
 		    "--session-lost-in-results",
 		    s->config.host);
@@ -75,8 +75,8 @@ call_worked(struct session *s, struct call *c, struct generation *g,
 	}
 	if (!settings_learn(&s->settings, c->frame))
 		session_log(s, LEVEL_WARN,
-		    "there are too many subscriptions: not all will be "
-		    "restored when %s forgets the session",
+		    "too many subscriptions: not all will be restored if %s "
+		    "forgets the session",
 		    s->config.host);
 }
 

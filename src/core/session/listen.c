@@ -210,8 +210,8 @@ session_listen_again(struct session *s)
 	int64_t wait = backoff_stream(n->tries++, n->retry_ms);
 
 	wait = backoff_rate(&n->rate, s->now, wait);
-	session_log(s, LEVEL_DEBUG,
-	    "the listen stream is opened again in %lld ms", (long long)wait);
+	session_log(s, LEVEL_DEBUG, "reopening the listen stream in %lld ms",
+	    (long long)wait);
 	n->state = LISTEN_WAITING;
 	alarm_set(&s->alarms, ALARM_LISTEN, s->now + wait);
 }

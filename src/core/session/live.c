@@ -65,12 +65,12 @@ sum_up(struct session *s)
 	bool differs = false, due;
 
 	buf_init(&line, 0);
-	buf_addf(&line,
-	    "%s: new session, number %llu (%s); %zu request%s "
-	    "sent again",
-	    s->config.host, (unsigned long long)s->generation->number,
-	    s->renewal.why != NULL ? s->renewal.why : "at the start",
-	    s->renewal.replays, s->renewal.replays == 1 ? "" : "s");
+	buf_addf(&line, "%s: new session, number %llu (%s)", s->config.host,
+	    (unsigned long long)s->generation->number,
+	    s->renewal.why != NULL ? s->renewal.why : "at the start");
+	if (s->renewal.replays > 0)
+		buf_addf(&line, "; %zu request%s sent again",
+		    s->renewal.replays, s->renewal.replays == 1 ? "" : "s");
 	if (s->restoring.restored + s->restoring.refused > 0)
 		buf_addf(&line, "; %zu of %zu settings restored",
 		    s->restoring.restored,
@@ -250,8 +250,8 @@ session_restore_again(struct session *s, const struct generation *g)
 	    !phase_permits(s, PHASE_WORKS))
 		return;
 	session_log(s, LEVEL_INFO,
-	    "%s takes any session id, and may have begun anew: the settings "
-	    "are sent again",
+	    "%s accepts any session id and may have restarted: restoring the "
+	    "settings",
 	    s->config.host);
 	for (sub = s->settings.list; sub != NULL; sub = sub->next)
 		sub->told = 0;

@@ -95,8 +95,7 @@ session_invalid(struct session *s, const struct event *in)
 		answer_unusable(s, id, "is not a JSON-RPC message");
 		return;
 	}
-	session_log(s, LEVEL_WARN,
-	    "a line from the client is not forwarded: %s",
+	session_log(s, LEVEL_WARN, "not forwarding a line from the client: %s",
 	    in->kind == INPUT_TOO_LONG ? "too long" : what[in->invalid]);
 	/* A notification gets no answer. */
 	if (in->kind == INPUT_INVALID && in->invalid == INVALID_NO_ID)

@@ -74,8 +74,8 @@ session_mirror(struct session *s, struct call *c, const struct facts *f,
 	    (c->mirrored && k->tried_modern && k->ticket == 0))
 		return false;
 	session_log(s, LEVEL_INFO,
-	    "%s wants headers as in " REVISION_MODERN
-	    ": the call did not run, and is sent again",
+	    "%s requires the headers of " REVISION_MODERN
+	    ": the call did not run; sending it again",
 	    s->config.host);
 	k->wanted = true;
 	session_detach(s, c);

@@ -113,8 +113,8 @@ session_send_answer(struct session *s, struct frame *f, uint64_t asker)
 	    (s->answers.bytes > 0 &&
 		s->answers.bytes + f->text.n > s->config.max_held)) {
 		session_log(s, LEVEL_INFO,
-		    "%s does not accept the answers to its questions: one is "
-		    "dropped",
+		    "%s does not accept the answers to its questions: dropped "
+		    "one",
 		    s->config.host);
 		full.why = span_of("too many answers wait for it");
 		session_undelivered(s, asker, &full);

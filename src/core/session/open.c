@@ -101,13 +101,13 @@ adopt(struct session *s, const struct facts *f, struct frame *m)
 		g->session = xstrndup(f->session.p, f->session.n);
 	else if (f->session.n > BOUND_HEADER_BYTES)
 		session_log(s, LEVEL_WARN,
-		    "%s gave a session id of %zu bytes, which is too long: it "
-		    "is not used",
+		    "%s gave a session id of %zu bytes, which is too long: "
+		    "ignored",
 		    s->config.host, f->session.n);
 	else if (f->session.n > 0)
 		session_log(s, LEVEL_WARN,
-		    "%s gave a session id that contains forbidden bytes: it is "
-		    "not used",
+		    "%s gave a session id that contains forbidden bytes: "
+		    "ignored",
 		    s->config.host);
 	g->version = negotiated(m);
 	g->changed = f->changed;
@@ -210,7 +210,7 @@ session_make_room(struct session *s, struct attempt *a, const struct facts *f)
 	if (!session_delete(s, s->former))
 		return false;
 	session_log(s, LEVEL_INFO,
-	    "%s refuses a new session (%d): the old one is ended first",
+	    "%s refused a new session (%d): ending the old one first",
 	    s->config.host, f->status);
 	session_again(s, a, BOUND_END_MS)->after_delete = true;
 	return true;
@@ -314,7 +314,7 @@ report_failure(struct session *s, const struct facts *f,
 
 	buf_init(&why, 0);
 	session_setback_text(f, error, &why);
-	session_log(s, LEVEL_ERROR, "no session with %s could be opened: %s",
+	session_log(s, LEVEL_ERROR, "cannot open a session with %s: %s",
 	    s->config.host, buf_str(&why));
 	buf_free(&why);
 	s->ending.own_errors = true;
@@ -396,8 +396,9 @@ session_open_failed(struct session *s, const struct facts *f,
 	    s->start.asked  ? LEVEL_WARN :
 		is_early(s) ? LEVEL_INFO :
 			      LEVEL_ERROR,
-	    is_early(s) ? "%s still opens no session (%d)" :
-			  "%s lost the session and accepts no new one (%d)",
+	    is_early(s) ?
+		"%s still does not open a session (%d)" :
+		"%s lost the session and does not open a new one (%d)",
 	    s->config.host, f->status);
 	s->start.asked = false;
 	abort_open(s);

@@ -49,7 +49,7 @@ session_ping(struct session *s, const char *why)
 		return a->live ? s->calls.next_ticket : a->ticket;
 	}
 	session_log(s, LEVEL_INFO,
-	    "%s: a ping asks whether the session is alive", why);
+	    "%s: sending a ping to see whether the session is alive", why);
 	a = session_own_attempt(s, ATTEMPT_PING, "ping", no_span,
 	    s->generation);
 	s->ping.ticket = a->ticket;
@@ -75,7 +75,7 @@ ping_again(struct session *s, struct attempt *a, const struct facts *f,
 	    s->ping.ticket != a->ticket || wait >= left)
 		return false;
 	session_log(s, LEVEL_INFO,
-	    "the ping shows nothing (%s): it is sent again in %lld ms", r.rule,
+	    "the ping shows nothing (%s): sending it again in %lld ms", r.rule,
 	    (long long)wait);
 	a = session_again(s, a, wait);
 	s->ping.ticket = a->ticket;

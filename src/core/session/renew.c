@@ -195,7 +195,7 @@ session_hedge(struct session *s, struct attempt *a)
 	if (session_hedge_due(s, a) > s->now)
 		return;
 	session_log(s, LEVEL_INFO,
-	    "%s does not answer initialize: it is sent again on another "
+	    "%s did not answer initialize: sending it again on another "
 	    "connection",
 	    s->config.host);
 	if (open_over_at(s, a) <= s->now) {
@@ -299,9 +299,9 @@ session_renew(struct session *s, const char *why)
 	if (!phase_permits(s, PHASE_RENEWS))
 		return;
 	session_log(s, LEVEL_INFO,
-	    is_early(s) ? "%s is asked for a session again (%s)" :
+	    is_early(s) ? "asking %s for a session again (%s)" :
 		s->mirrored.discovered != NULL ?
-			  "%s gets requests of another revision (%s)" :
+			  "switching to another protocol version with %s (%s)" :
 			  "%s forgot the session (%s): renewing",
 	    s->config.host, why);
 	s->renames_in_vain |= s->generation->renamed;
@@ -373,7 +373,7 @@ session_renew_unasked(struct session *s, const char *why)
 {
 	s->generation->lost = true;
 	if (!backoff_budget_allows(&s->renewal.unasked, s->now)) {
-		session_log(s, LEVEL_INFO, "%s: the session is not renewed now",
+		session_log(s, LEVEL_INFO, "%s: not renewing the session now",
 		    why);
 		mind_silent(s);
 		return;
@@ -423,7 +423,7 @@ session_renew_later(struct session *s, const char *why)
 	mind_silent(s);
 	if (s->renewal.idle >= BOUND_TRIES) {
 		session_log(s, LEVEL_INFO,
-		    "the session is gone (%s): it is renewed when the client "
+		    "the session is gone (%s): renewing it when the client "
 		    "sends something",
 		    why);
 		return;
@@ -435,7 +435,7 @@ session_renew_later(struct session *s, const char *why)
 	wait = (int64_t)(s->random % JITTER_MS);
 	alarm_set(&s->alarms, ALARM_RENEW, s->now + wait);
 	session_log(s, LEVEL_INFO,
-	    "%s forgot the session (%s); no call waits, so it is renewed in "
+	    "%s forgot the session (%s); no call is waiting: renewing it in "
 	    "%lld ms",
 	    s->config.host, why, (long long)wait);
 }
@@ -456,7 +456,7 @@ session_renew_tick(struct session *s)
 	if (phase_permits(s, PHASE_REVIVES) && is_early(s)) {
 		if (backoff_budget_allows(&s->renewal.budget, s->now))
 			session_renew(s,
-			    "initialize was answered without the server");
+			    "the server took too long at the start");
 		else
 			alarm_set(&s->alarms, ALARM_RENEW,
 			    s->now + BOUND_RENEW_MS);
@@ -477,8 +477,8 @@ session_peer_state(struct session *s, bool newer_peer)
 		return;
 	if (newer_peer)
 		session_log(s, LEVEL_INFO,
-		    "another mcpsplice has a newer session with %s: this one "
-		    "is renewed when its client sends something",
+		    "another mcpsplice has a newer session with %s: renewing "
+		    "this one when the client sends something",
 		    s->config.host);
 	else
 		session_renew_unasked(s, s->renewal.why);
@@ -586,7 +586,7 @@ session_revive(struct session *s, const struct frame *request, bool maybe)
 {
 	if (backoff_budget_allows(&s->renewal.budget, s->now)) {
 		session_renew(s,
-		    is_early(s) ? "initialize was answered without the server" :
+		    is_early(s) ? "the server took too long at the start" :
 				  "the session was lost before");
 		return NULL;
 	}

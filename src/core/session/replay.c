@@ -91,10 +91,10 @@ session_flapping(struct session *s, uint64_t mark)
 		return;
 	session_log(s, LEVEL_WARN,
 	    "%s accepts and refuses the same session: its load balancer sends "
-	    "requests to replicas that do not share sessions. Each request is "
-	    "sent again until it reaches the right one, which costs time. The "
-	    "remedy is sticky sessions at the load balancer, by Mcp-Session-Id "
-	    "or by cookie.",
+	    "requests to replicas that do not share sessions. mcpsplice "
+	    "repeats each request until it reaches the right one, which costs "
+	    "time. To fix this, turn on sticky sessions at the load balancer, "
+	    "by Mcp-Session-Id or by cookie.",
 	    s->config.host);
 }
 
@@ -120,7 +120,7 @@ session_try_elsewhere(struct session *s, struct call *c)
 	session_end_doubt(c);
 	c->flaps++;
 	session_log(s, LEVEL_INFO,
-	    "another replica may know the session: the request is sent again "
+	    "another replica may know the session: sending the request again "
 	    "with the same session id, try %u",
 	    c->flaps);
 	session_send_call_in(s, c, session_flap_wait(c->flaps));
@@ -190,14 +190,13 @@ refused_now(struct session *s, struct call *c, struct generation *g)
 			LEVEL_WARN :
 			LEVEL_INFO,
 		    "%s keeps losing its sessions: mcpsplice renews them less "
-		    "often, and calls get its errors meanwhile",
+		    "often; until then, calls get its errors",
 		    s->config.host);
 		session_refusal_stands(s, c, ", again and again", false);
 	} else {
 		if (s->config.replay == REPLAY_NEVER) {
 			session_log(s, LEVEL_INFO,
-			    "the request is not sent again, because of "
-			    "--replay=never");
+			    "not sending the request again (--replay=never)");
 			session_refusal_stands(s, c, "; --replay=never", false);
 		}
 		session_renew(s, rule);
@@ -275,7 +274,7 @@ session_repeat(struct session *s, struct call *c, int64_t wait)
 	buf_init(&label, 0);
 	fault_label(c->frame, &label);
 	session_log(s, LEVEL_INFO,
-	    "%s may have run and is safe to repeat: it is sent again",
+	    "%s may have run and is safe to repeat: sending it again",
 	    buf_str(&label));
 	buf_free(&label);
 	keep_frame(&c->refusal, NULL);
@@ -314,7 +313,7 @@ session_interrupted(struct session *s, struct call *c, struct generation *g,
 	buf_init(&label, 0);
 	fault_label(c->frame, &label);
 	session_log(s, LEVEL_INFO,
-	    "%s may have run (%s) and is not repeated: the client gets an "
+	    "not repeating %s, which may have run (%s): the client gets an "
 	    "error",
 	    buf_str(&label), rule);
 	buf_free(&label);
@@ -339,8 +338,8 @@ session_unready(struct session *s, struct call *c, struct frame *refusal,
 	}
 	c->unready = true;
 	session_log(s, LEVEL_INFO,
-	    "the new session is not ready (%s): initialized and the call are "
-	    "sent again",
+	    "the new session is not ready (%s): sending initialized and the "
+	    "call again",
 	    rule);
 	session_detach(s, c);
 	if (s->handshake.ready != NULL &&
@@ -449,7 +448,7 @@ session_resume(struct session *s, struct attempt *a, const struct facts *f,
 	    s->now + wait > a->event_at + s->config.call_timeout_ms)
 		return false;
 	session_log(s, LEVEL_INFO,
-	    "a stream ended before the answer came: it is resumed in %lld ms",
+	    "a stream ended before the answer came: resuming it in %lld ms",
 	    (long long)wait);
 	session_again(s, a, wait)->fresh = flaps;
 	return true;

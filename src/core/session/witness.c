@@ -71,7 +71,9 @@ inquire(struct session *s, struct generation *g, const struct call *c)
 	*q = (struct inquiry){
 		.door = q->door, .cleared = q->cleared, .under_way = 1
 	};
-	session_log(s, LEVEL_INFO, "%s: a witness asks whether it is the door",
+	session_log(s, LEVEL_INFO,
+	    "%s: sending a test request to see whether the server or the tool "
+	    "refused",
 	    c->rule);
 	a = ask(s, g, c->doubt.gated, false);
 	q->from = a->ticket;
@@ -474,8 +476,8 @@ session_witness_too_late(struct session *s)
 	    (s->witness.ticket == 0 && !session_witness_is_due(s)))
 		return;
 	session_log(s, LEVEL_INFO,
-	    "the new session did not answer the witness in time: only what is "
-	    "safe is sent again");
+	    "the new session did not answer the test request in time: "
+	    "repeating only what is safe");
 	refusals_stand(s, false, ", and the new one did not answer in time");
 	s->witness.mark = s->witness.ticket = 0;
 }
@@ -485,8 +487,8 @@ static void
 disprove(struct session *s)
 {
 	session_log(s, LEVEL_INFO,
-	    "the new session does not answer the witness either: nothing is "
-	    "sent again");
+	    "the new session does not answer the test request either: "
+	    "repeating nothing");
 	s->witness.pings_in_vain |= !s->witness.list;
 	refusals_stand(s, true, ", and the new one too");
 }
@@ -568,7 +570,7 @@ told(struct session *s, struct attempt *a, uint64_t mark, bool gone)
 		q->answered[a->list] = true;
 	else if (mark != 0)
 		note_refused(q, a->list, mark);
-	session_log(s, LEVEL_INFO, "the witness (%s) was %s",
+	session_log(s, LEVEL_INFO, "the test request (%s) was %s",
 	    a->list ? "a list" : "a ping",
 	    mark != 0 ? "refused" :
 		gone  ? "not answered" :

@@ -375,8 +375,8 @@ START_TEST(test_updated)
 		buf_addf(&b, "write {...subscriptionId':%d}}}\n", i);
 	add_updated(&b, (1 << 20) + 1);
 	buf_adds(&b,
-	    "warn a notification of 1048577 bytes that a resource changed "
-	    "is too large: dropped\n");
+	    "warn the notification that a resource changed is too large "
+	    "(1048577 bytes): dropped\n");
 	check(&b);
 }
 END_TEST

@@ -289,11 +289,11 @@ START_TEST(test_tool_warnings)
 	struct play *p = play_new(&play_server, "modern");
 
 	bad_tools(p, 1, 20);
-	ck_assert_uint_eq(play_seen(p, "warn a tool"), 20);
+	ck_assert_uint_eq(play_seen(p, "warn leaving out a tool"), 20);
 	ck_assert_uint_eq(play_seen(p, "warn"), 20);
 	bad_tools(p, 2, 21);
-	ck_assert_uint_eq(play_seen(p, "warn a tool"), 20);
-	ck_assert_uint_eq(play_seen(p, "warn and 1 more tools"), 1);
+	ck_assert_uint_eq(play_seen(p, "warn leaving out a tool"), 20);
+	ck_assert_uint_eq(play_seen(p, "warn leaving out 1 more of"), 1);
 	play_free(p);
 }
 END_TEST

@@ -88,8 +88,8 @@ START_TEST(answers_that_wait)
 		ask_and_answer(p, i, "ping");
 	play_must(p, "< #4 msg ask 1000 ping");
 	play_must(p,
-	    "warn mcp.test asks too many questions at once: while 256 are "
-	    "open, others are refused");
+	    "warn mcp.test asks too many questions at once: refusing others "
+	    "while 256 are open");
 	play_must(p, "< #4 msg ask 1001 roots/list");
 	play_must(p, "write 1 ! upstream_timeout maybe");
 	play_must_rest(p);
