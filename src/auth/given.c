@@ -122,7 +122,7 @@ reread(struct given *a, struct source *s)
 		return;
 	}
 	if (!headers_same(&fresh, &s->headers)) {
-		log_info("%s has changed; read again", s->path);
+		log_info("%s has changed: reading it again", s->path);
 		a->version++;
 	}
 	s->complained = false;

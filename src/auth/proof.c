@@ -365,7 +365,7 @@ assertion_make(const struct assertion_key *k, const char *client,
 		add_claims(&token, alg, client, audience, jti, now);
 	if (token.n > 0 && assertion_sign(k, alg, &token) == 0)
 		return buf_take(&token);
-	*why = xstrdup("the assertion cannot be signed");
+	*why = xstrdup("cannot sign the assertion");
 	buf_free(&token);
 	return NULL;
 }

@@ -118,7 +118,7 @@ jar_thin(struct cookies *c, CURL *jar, char *const *lines, size_t n)
 	if (!c->told)
 		log_warn(
 		    "the server sets more cookies than mcpsplice keeps (%d, or "
-		    "%d KiB): only the oldest and the newest are sent back",
+		    "%d KiB): sending back only the oldest and the newest",
 		    BOUND_FEW, BOUND_COOKIES_BYTES / 1024);
 	c->told = true;
 }

@@ -79,7 +79,7 @@ enum {
 	HTTP_OLDEST_CURL = 0x075500 /* CURLOPT_PROTOCOLS_STR */
 };
 
-static const char not_started[] = "libcurl cannot be initialized";
+static const char not_started[] = "cannot initialize libcurl";
 
 /* Returns for how many seconds libcurl may know the address of a name: not from
  * before the way there was in doubt, because the server may have moved. A name

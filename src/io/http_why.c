@@ -285,7 +285,7 @@ static const struct row rows[] = {
 	    KEY_FITS),
 	CODE(SETTING, CURLE_SSL_CERTPROBLEM,
 	    "the client certificate cannot be used: {text}", KEY_FITS),
-	CODE(SETTING, CURLE_READ_ERROR, "the netrc file cannot be used",
+	CODE(SETTING, CURLE_READ_ERROR, "cannot use the netrc file",
 	    "Correct --netrc-file"),
 
 	/* the connection broke */

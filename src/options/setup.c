@@ -305,7 +305,7 @@ make(struct loop *l, struct http_config *c, const struct options *o, char **why)
 	free(extra);
 	h = http_new(l, c, &fault);
 	if (h == NULL)
-		*why = xasprintf("libcurl cannot be used: %s", fault);
+		*why = xasprintf("cannot use libcurl: %s", fault);
 	return h;
 }
 

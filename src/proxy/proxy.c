@@ -169,7 +169,7 @@ on_flushed(void *arg)
 
 	if (pipes_queued(p->pipes) > 0)
 		log_warn("the client did not read the last %zu bytes in time: "
-			 "they are lost",
+			 "dropped them",
 		    pipes_queued(p->pipes));
 	loop_stop(p->loop, p->status);
 }
@@ -736,7 +736,7 @@ on_signal(int signo, void *arg)
 		loop_stop(p->loop, EXIT_SECOND_SIGNAL + signo);
 		return;
 	}
-	log_info("signal %d came: mcpsplice ends", signo);
+	log_info("received signal %d: ending", signo);
 	stop(p);
 }
 
@@ -748,7 +748,7 @@ on_parent_gone(void *arg)
 	/* A user's pipeline may outlive the shell that started it. */
 	if (p->stopping || pipes_out_is_for_user(p->pipes))
 		return;
-	log_info("the parent process is gone: mcpsplice ends");
+	log_info("the parent process is gone: ending");
 	stop(p);
 }
 
@@ -1082,15 +1082,16 @@ start_log(const struct options *o)
 	size_t i;
 
 	if (log_open(&log) != 0)
-		log_warn("--log-file %s cannot be opened: %s", o->log_file,
+		log_warn("cannot open --log-file %s: %s", o->log_file,
 		    strerror(errno));
 	setup_warn(o);
 	for (i = 0; i < o->notes.n; i++)
 		log_info("%s", o->notes.list[i]);
 	if (os_is_terminal(OS_STDIN) && o->command == COMMAND_PROXY)
-		log_info("it waits for JSON-RPC messages on stdin, as a host "
-			 "sends them; \"mcpsplice tools URL\" lists the "
-			 "server's tools");
+		log_info(
+		    "waiting for JSON-RPC on stdin; normally an MCP host "
+		    "starts this. To list the server's tools, run: mcpsplice "
+		    "tools URL");
 }
 
 int
@@ -1121,7 +1122,8 @@ proxy_run_watched(const struct options *o, proxy_watch_cb *watch, void *arg,
 	if (status == 0) {
 		/* each call in flight holds a connection */
 		if (os_process_raise_descriptors() != 0)
-			log_debug("RLIMIT_NOFILE cannot be raised");
+			log_debug("cannot raise the limit of open files "
+				  "(RLIMIT_NOFILE)");
 		status = loop_run(p.loop);
 	}
 	proxy_free(&p);

@@ -333,8 +333,7 @@ end_line(struct trace *t)
 		return;
 	error = errno;
 	append_close(&t->file);
-	log_warn("--trace: the file cannot be written (%s): nothing more is "
-		 "traced",
+	log_warn("--trace: cannot write the file (%s): tracing has stopped",
 	    strerror(error));
 }
 
@@ -750,7 +749,7 @@ trace_open(const struct trace_config *config)
 
 	t->credentials = config->credentials;
 	if (append_open(&t->file, config->path, BOUND_ALL_BYTES, true) != 0) {
-		log_warn("--trace %s cannot be opened: %s", config->path,
+		log_warn("cannot open --trace %s: %s", config->path,
 		    strerror(errno));
 		trace_close(t);
 		return NULL;

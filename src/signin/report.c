@@ -182,7 +182,7 @@ report_busy(struct login *g)
 static void
 report_broken(struct login *g, int error)
 {
-	char *why = xasprintf("the token store %s cannot be used: %s",
+	char *why = xasprintf("cannot use the token store %s: %s",
 	    os_place_shown(STORE_BELOW), strerror(error));
 
 	login_report_why(g, CAME_BROKEN, why);

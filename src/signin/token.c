@@ -420,7 +420,7 @@ report_unready(struct login *g, const struct fetch_answer *a,
 	char *why = NULL;
 
 	if (in.why == NULL && refused)
-		in.why = "the request cannot be sent";
+		in.why = "cannot send the request";
 	else if (in.why == NULL)
 		in.why = why =
 		    xasprintf("the authorization server is not ready (%d)",

@@ -132,7 +132,7 @@ login_clear(struct login *g)
 		login_report(g, CAME_DONE);
 		return;
 	}
-	why = xasprintf("the token store %s cannot be written: %s",
+	why = xasprintf("cannot write the token store %s: %s",
 	    os_place_shown(STORE_BELOW), os_error_text(errno));
 	login_report_why(g, CAME_BROKEN, why);
 	free(why);

@@ -390,7 +390,7 @@ save_certificate(const struct http_way *w, const char *file, char **why)
 	buf_adds(&text, "\n  SHA-256  ");
 	rc = fingerprint(&text, cert->pem);
 	if (rc != 0)
-		*why = xstrdup("the server's certificate cannot be read");
+		*why = xstrdup("cannot read the server's certificate");
 	else if ((rc = user_file_new(file, span_of(cert->pem), &error)) != 0)
 		*why = xasprintf("%s cannot be written: %s", file, error);
 	if (rc == 0) {

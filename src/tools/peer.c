@@ -572,8 +572,7 @@ peer_start(const struct options *o, int64_t limit_ms, char **why)
 		return p;
 	if (p->start_error != 0) {
 		free(*why);
-		*why = xasprintf("the program cannot be started a second "
-				 "time: %s",
+		*why = xasprintf("cannot start the program a second time: %s",
 		    os_error_text(p->start_error));
 	}
 	peer_end(p);

@@ -848,7 +848,7 @@ lock_token(struct leaving *v)
 		wait_ms(a->loop, STORE_POLL_MS);
 	}
 	if (errno != EWOULDBLOCK)
-		v->why = xasprintf("the token store %s cannot be used: %s",
+		v->why = xasprintf("cannot use the token store %s: %s",
 		    os_place_shown(STORE_BELOW), strerror(errno));
 	else
 		v->why = xstrdup("another mcpsplice is taking too long to "

@@ -50,8 +50,7 @@ stale_sessions_new(const char *home, const struct profile *profile)
 
 	if (!os_path_absolute(home)) {
 		log_debug(
-		    "sessions are not recorded for the next start: %s is not "
-		    "set",
+		    "not recording sessions for the next start: %s is not set",
 		    os_place_variable(OS_PLACE_DATA));
 		return NULL;
 	}
@@ -59,7 +58,7 @@ stale_sessions_new(const char *home, const struct profile *profile)
 	o->home = xstrdup(home);
 	o->file = (struct own_file){ .home = o->home,
 		.folder = STALE_SESSIONS_FOLDER,
-		.lack = "the session is not recorded for the next start",
+		.lack = "not recording the session for the next start",
 		.max_bytes = BOUND_NOTE_BYTES,
 		.old_s = INT64_MAX,
 		.fd = -1 };

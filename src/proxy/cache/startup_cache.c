@@ -81,7 +81,7 @@ startup_cache_new(const char *home, const struct profile *profile)
 	struct startup_cache *m;
 
 	if (!os_path_absolute(home)) {
-		log_debug("the startup cache is not used: %s is not set",
+		log_debug("not using the startup cache: %s is not set",
 		    os_place_variable(OS_PLACE_DATA));
 		return NULL;
 	}
@@ -110,7 +110,7 @@ open_folder(const struct startup_cache *m, bool make)
 
 	if (dir < 0) {
 		if (make || errno != ENOENT)
-			log_debug("the startup cache is not used: %s", why);
+			log_debug("not using the startup cache: %s", why);
 		free(why);
 	}
 	return dir;
@@ -127,8 +127,9 @@ is_newer(int dir, const char *name, unsigned format)
 	if (fd >= 0)
 		file_close(fd);
 	if (newer)
-		log_debug("the startup cache %s is left alone: a newer "
-			  "mcpsplice wrote it",
+		log_debug(
+		    "leaving the startup cache %s alone: a newer mcpsplice "
+		    "wrote it",
 		    name);
 	return newer;
 }
@@ -229,14 +230,14 @@ read_lines(const struct entry *e, int dir, struct buf *text, struct lines *l,
 
 	*age = rc < 0 ? 0 : file_age(fd);
 	if (rc < 0 && errno != ENOENT)
-		log_debug("the startup cache %s cannot be read: %s", e->name,
+		log_debug("cannot read the startup cache %s: %s", e->name,
 		    strerror(errno));
 	if (fd >= 0)
 		file_close(fd);
 	if (rc < 0 || find_lines(e, buf_span(text), l))
 		return rc == 0;
-	log_debug("the startup cache %s is not used: it is %s", e->name,
-	    l->of_another ? "of another user" : "damaged");
+	log_debug("not using the startup cache %s: it is %s", e->name,
+	    l->of_another ? "another user's" : "damaged");
 	return false;
 }
 
@@ -354,7 +355,7 @@ save_in(const struct entry *e, int dir, struct lines l)
 	if (rc == 0 &&
 	    (age > FRESH_S || !span_eq(buf_span(&old), buf_span(&fresh))) &&
 	    replace(e, dir, buf_span(&fresh)) < 0)
-		log_debug("the startup cache %s cannot be written: %s", e->name,
+		log_debug("cannot write the startup cache %s: %s", e->name,
 		    strerror(errno));
 	buf_free(&old);
 	buf_free(&fresh);
@@ -475,7 +476,7 @@ read_era(const struct startup_cache *m, int dir)
 		age = file_age(fd);
 		era = find_era(m, buf_span(&text));
 	} else if (errno != ENOENT) {
-		log_debug("the server's version in %s cannot be read: %s",
+		log_debug("cannot read the server's version from %s: %s",
 		    m->era, strerror(errno));
 	}
 	if (fd >= 0)
@@ -483,7 +484,7 @@ read_era(const struct startup_cache *m, int dir)
 	buf_free(&text);
 	if (rc == 0 && era == STARTUP_CACHE_NO_ERA)
 		log_debug(
-		    "the server's version in %s is not used: it is damaged",
+		    "not using the server's version from %s: it is damaged",
 		    m->era);
 	return era < STARTUP_CACHE_NO_ERA && is_fresh(era, age) ?
 	    era :
@@ -524,8 +525,7 @@ startup_cache_save_era(const struct startup_cache *m, bool modern, bool sse)
 	if (!is_newer(dir, m->era, ERA_FORMAT) && read_era(m, dir) != era) {
 		compose_era(m, era, &b);
 		if (file_write(dir, m->era, buf_span(&b), false) < 0)
-			log_debug(
-			    "the server's version cannot be written to %s: %s",
+			log_debug("cannot write the server's version to %s: %s",
 			    m->era, strerror(errno));
 		buf_free(&b);
 		trim(dir);
