@@ -102,13 +102,16 @@ read_long(struct argv_state *st, char *arg)
 		    mistype_option("", "--", (struct span){ arg, n });
 		return -1;
 	}
-	if (blanks > 0 && arg[n + blanks] != '\0') {
+	if (blanks > 0 && arg[n + blanks] != '\0' &&
+	    (row->arg != NULL || arg[n + blanks] == '-')) {
 		*st->why = xasprintf("write --%s and its value as two "
 				     "words",
 		    row->name);
 		blank_secret(st, arg + n); /* maybe */
 		return -1;
 	}
+	if (blanks > 0 && arg[n + blanks] != '\0')
+		value = arg + n;
 	if (row->arg == NULL && value != NULL &&
 	    (row->kind != OPTION_FAIL || off || strcmp(value, "any") != 0)) {
 		*st->why = xasprintf("--%.*s takes no value%s", (int)n, arg,
@@ -257,6 +260,8 @@ read_operand(struct argv_state *st, char *arg)
 		    arg);
 	else if (strstr(arg, "://") != NULL)
 		*st->why = xstrdup("two URLs given; mcpsplice takes one");
+	else if (mistype_meant(span_of(arg)) != NULL)
+		*st->why = mistype_command(arg);
 	else
 		*st->why = xasprintf("unexpected argument \"%s\" after the "
 				     "URL; quote a value that contains spaces",

@@ -154,6 +154,12 @@ no_scheme(const char *text)
 	struct url url;
 	bool plain = false;
 
+	if (strchr("./~", *text) != NULL) {
+		free(guess);
+		return xasprintf("\"%s\" is a path, not a URL; mcpsplice is "
+				 "for remote servers",
+		    text);
+	}
 	if (url_parse(&url, guess) == URL_OK) {
 		plain = url_is_loopback(&url);
 		url_free(&url);

@@ -433,7 +433,9 @@ warn_of_variables(const struct loader *l, struct strings *warnings)
 			    xstrdup(meant) :
 			    option_table_variable(row);
 			strings_add(warnings,
-			    xasprintf("unknown variable %s (did you mean %s?)",
+			    xasprintf(strchr(option, ' ') != NULL ?
+				    "unknown variable %s: %s" :
+				    "unknown variable %s (did you mean %s?)",
 				name, option));
 			free(option);
 		}
@@ -503,6 +505,7 @@ load_wrap(struct loader *l)
 {
 	const struct option_settings *all = &l->argv.settings;
 	struct options *o = l->o;
+	const char *word;
 	size_t i;
 
 	for (i = 0; i < all->n; i++) {
@@ -519,6 +522,17 @@ load_wrap(struct loader *l)
 				  "and --write");
 	else if (o->wrap_list && o->operands.n > 0)
 		*l->why = xstrdup("wrap --list takes no file");
+	for (i = 0; i < o->operands.n && *l->why == NULL; i++) {
+		word = o->operands.list[i];
+		if (strstr(word, "://") != NULL)
+			*l->why = xstrdup("wrap takes files, not a URL; to use "
+					  "a server, run: mcpsplice URL");
+		else if (strcmp(word, "list") == 0 ||
+		    strcmp(word, "restore") == 0 || strcmp(word, "write") == 0)
+			*l->why =
+			    xasprintf("did you mean \"mcpsplice wrap --%s\"?",
+				word);
+	}
 	return *l->why == NULL ? 0 : -1;
 }
 
@@ -534,8 +548,11 @@ check_owner(struct loader *l)
 		owner = owner_of(all->list[i].row, l->o->command);
 		if (owner != COMMAND_PROXY && owner != l->o->command) {
 			*l->why = xasprintf("--%s only works with "
-					    "\"mcpsplice %s\"",
-			    all->list[i].row->name, option_commands[owner]);
+					    "\"mcpsplice %s\"%s",
+			    all->list[i].row->name, option_commands[owner],
+			    all->list[i].row->offset == AT(json) ?
+				" and \"mcpsplice status\"" :
+				"");
 			return -1;
 		}
 	}

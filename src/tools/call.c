@@ -162,7 +162,9 @@ arguments_read(char *const *words, size_t n, struct span text,
 		if (json_kind(text) == '{' &&
 		    json_check(text, DEPTH, NULL, NULL, NULL) == JSON_OK)
 			return 0;
-		return fail_why(why, "no JSON object with the arguments");
+		return fail_why(why,
+		    "the arguments are not a JSON object such as "
+		    "'{\"key\": \"value\"}'");
 	}
 	buf_addc(out, '{');
 	if (n == 1 && is_bare(words[0], schema, &key)) {

@@ -145,7 +145,7 @@ class Commands(support.Case):
                 (["add", "a=1", "b=2", "c=3"], 'no argument "c"; it has: a, b'),
                 (["add", "a"], "is not an argument"),
                 (["add", "a:=x", "b=1"], "not JSON"),
-                (["add", "-"], "no JSON object"),
+                (["add", "-"], "not a JSON object"),
                 (["sub"], 'no tool "sub"; it has: add, any'),
                 (["add", "--only-tool", "any"],
                  'no tool "add", or an option (--ignore-tool, '

@@ -326,8 +326,12 @@ tool_filter_unmatched(const struct tool_filter *f, struct span result)
 		for (at = 0; hit == NULL && json_next(list, &at, &key, &tool);)
 			hit = forbidden_name(&one, json_get(tool, "name"));
 		if (hit == NULL)
-			return xasprintf("no tool matches --%s-tool \"%.100s\"",
-			    only ? "only" : "ignore", *one.ignore);
+			return xasprintf(
+			    "no tool matches --%s-tool \"%.100s\"%s",
+			    only ? "only" : "ignore", *one.ignore,
+			    strpbrk(*one.ignore, ", |") != NULL ?
+				"; give the option once for each name" :
+				"");
 	}
 	return NULL;
 }

@@ -58,9 +58,15 @@ static const struct {
 	    "a JSON object" },
 	{ "a:=b", "", "", "a: not JSON; for text, write a=..." },
 	{ "a=1|b=2|a:=3", "", "", "a is given twice" },
-	{ "-", "", "", "no JSON object with the arguments" },
-	{ "-", "[1]", "", "no JSON object with the arguments" },
-	{ "-", "{} {}", "", "no JSON object with the arguments" },
+	{ "-", "", "",
+	    "the arguments are not a JSON object such as "
+	    "'{\"key\": \"value\"}'" },
+	{ "-", "[1]", "",
+	    "the arguments are not a JSON object such as "
+	    "'{\"key\": \"value\"}'" },
+	{ "-", "{} {}", "",
+	    "the arguments are not a JSON object such as "
+	    "'{\"key\": \"value\"}'" },
 	{ "", "", SCHEMA, "missing arguments: \"n\"" },
 	{ "n=x", "", SCHEMA, "n must be a number; \"x\" is not one" },
 	{ "n=-", "", SCHEMA, "n must be a number; \"-\" is not one" },
@@ -73,7 +79,9 @@ static const struct {
 	/* an object as it is, and a value without its name */
 	{ " {\"n\":1,\n\"s\":\"a=b\"} ", "", SCHEMA,
 	    "{\"n\":1, \"s\":\"a=b\"}" },
-	{ "{\"n\":1", "", SCHEMA, "no JSON object with the arguments" },
+	{ "{\"n\":1", "", SCHEMA,
+	    "the arguments are not a JSON object such as "
+	    "'{\"key\": \"value\"}'" },
 	{ "{}", "", SCHEMA, "missing arguments: \"n\"" },
 	{ "hi you", "", ONE("string"), "{\"m\":\"hi you\"}" },
 	{ "12", "", ONE("string"), "{\"m\":\"12\"}" },
