@@ -88,7 +88,7 @@ line_of() { # FILE: waits for the line that a program writes there
 	n=0
 	until [ -s "$1" ]; do
 		n=$((n + 1))
-		[ $n -lt 400 ] || { say "$1: nothing came"; exit 1; }
+		[ $n -lt 400 ] || { say "$1: no answer"; exit 1; }
 		sleep 0.05
 	done
 	cat "$1"
@@ -112,12 +112,12 @@ find_mcpsplice() {
 	    "$top/src/mcpsplice"; do
 		[ -z "$f" ] || [ ! -x "$f" ] || { echo "$f"; return; }
 	done
-	say "mcpsplice is left out: it is not built, and MCPSPLICE is not set"
+	say "skipping mcpsplice: it is not built; set MCPSPLICE to its path"
 }
 
 find_static() {
 	[ ! -x "${MCPSPLICE_STATIC:-}" ] || { echo "$MCPSPLICE_STATIC"; return; }
-	say "the static mcpsplice is left out: MCPSPLICE_STATIC does not name it"
+	say "skipping the static mcpsplice: set MCPSPLICE_STATIC to its path"
 }
 
 # The versions of the interop tests are measured.
@@ -138,7 +138,7 @@ find_peer() { # NAME FILE
 		echo "$PEERS/node_modules/$1/$2"
 		return
 	}
-	say "$1 is left out: it is not in $PEERS/node_modules"
+	say "skipping $1: it is not in $PEERS/node_modules"
 }
 
 find_node() {
@@ -146,12 +146,12 @@ find_node() {
 		echo "$PEERS/node_modules/.bin/node"
 		return
 	}
-	command -v node || say "everything that needs Node is left out"
+	command -v node || say "skipping everything that needs Node.js: it is not installed"
 }
 
 find_nginx() {
 	PATH=$PATH:/usr/sbin command -v nginx ||
-	    say "nginx is left out: it is not installed"
+	    say "skipping nginx: it is not installed"
 }
 
 # One process, which does nothing that HTTP does not ask for. Its port was free
@@ -229,12 +229,12 @@ measure_link() { # RTT CANDIDATE...
 measure_links() { # CANDIDATE...
 	build link link.c
 	if ! "$work/link" </dev/null >/dev/null 2>&1; then
-		say "the long lines are left out: they need root and /dev/net/tun"
+		say "skipping the distant server: it needs root and /dev/net/tun"
 		[ -n "$all" ] || exit 1
 		return 0
 	fi
 	if [ -z "$node" ] || [ $# -eq 0 ]; then
-		say "the long lines are left out: there is no Node, or nobody to ask"
+		say "skipping the distant server: Node.js or a program to measure is missing"
 		return 0
 	fi
 	build waits "waits.c $host" "" -lm
@@ -284,7 +284,7 @@ package_version() { # PACKAGE
 }
 
 [ -n "$instructions" ] || command -v python3 >/dev/null || {
-	say "python3 is missing: it prints the table"
+	say "python3 is missing; it prints the table"
 	exit 1
 }
 certificate >"$work/openssl.log" 2>&1 || { cat "$work/openssl.log"; exit 1; }

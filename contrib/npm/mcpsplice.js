@@ -48,15 +48,15 @@ function refuse(why) {
 }
 
 function cannot_run(error) {
-    refuse(`the program cannot be run: ${error.message}`);
+    refuse(`cannot run the program: ${error.message}`);
 }
 
 function why_missing() {
     const build = 'or build mcpsplice from its source';
 
     if (windows && !platforms.includes(platform))
-        return `there is no program for ${platform}. In WSL there is; use `
-            + 'this command: wsl.exe --exec npx -y mcpsplice URL';
+        return `there is no program for ${platform}. Use the one for `
+            + 'WSL: wsl.exe --exec npx -y mcpsplice URL';
     if (!platforms.includes(platform))
         return `there is no program for ${platform}. Use one of `
             + `${platforms.join(', ')}, ${build}`;
