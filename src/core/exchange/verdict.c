@@ -95,11 +95,11 @@ static const struct rule rules[] = {
 	    "in-band: a session or connection is gone" },
 	/* What worked before is no longer understood. */
 	{ 200, 299, MARK_NO_SENSE, MARK_WORKED | MARK_IDLE, VERDICT_SUSPECT,
-	    "in-band: no sense after a pause" },
+	    "in-band: an error that makes no sense, after a pause" },
 	{ 413, 413, MARK_ANY, 0, VERDICT_ANSWER, "413" },
 	{ 415, 415, MARK_ANY, 0, VERDICT_ANSWER, "415" },
 	{ 400, 499, DOUBTS, 0, VERDICT_SUSPECT,
-	    "refused, the text speaks of a session" },
+	    "refused, the text mentions a session" },
 	{ 400, 499, MARK_ORDINARY, 0, VERDICT_ANSWER,
 	    "refused, method, tool or resource not found" },
 	{ 404, 404, MARK_ANY, 0, VERDICT_SUSPECT,
@@ -110,7 +110,7 @@ static const struct rule rules[] = {
 	{ 400, 499, MARK_ANY, 0, VERDICT_SUSPECT, "refused" },
 	{ 503, 503, MARK_ANY, 0, VERDICT_ANSWER, "503" },
 	{ 500, 599, PHRASE_DOUBT, 0, VERDICT_SUSPECT,
-	    "refused, the text speaks of a session" },
+	    "refused, the text mentions a session" },
 };
 
 /* Is it a code that servers which map errors to 404 use for a missing method,
@@ -237,9 +237,10 @@ rule_without_id(const struct facts *facts, const struct error_text *said,
 	    (r.verdict != VERDICT_WORDS && r.verdict != VERDICT_GATE &&
 		r.verdict != VERDICT_SUSPECT))
 		return plain;
-	return (struct ruling){ VERDICT_SUSPECT,
-		"the text speaks of a session, but the server gave no session "
-		"id" };
+	return (struct ruling){
+		VERDICT_SUSPECT,
+		"the text mentions a session, but the server gave no session id"
+	};
 }
 
 static struct ruling
@@ -313,7 +314,7 @@ verdict_result(const struct facts *facts, const struct frame *result,
 			"a result: the session ended while the request ran" };
 	else if (marks & (LOST_WORDS | MARK_PATTERN))
 		r = (struct ruling){ VERDICT_LOST,
-			"a result speaks of a lost session" };
+			"a result mentions a lost session" };
 	if (more->in_results || r.verdict == VERDICT_ANSWER)
 		return r;
 	*hint = true;

@@ -275,7 +275,7 @@ check_row(char *const *cell, const char *want, bool fresh)
 	r = judge(&facts, &message);
 	ck_assert_msg(r.verdict == VERDICT_ANSWER ||
 		strcmp(r.rule,
-		    "the text speaks of a session, but the server gave no "
+		    "the text mentions a session, but the server gave no "
 		    "session id") == 0 ||
 		strcmp(r.rule, verdict_elsewhere) == 0 ||
 		strcmp(r.rule, verdict_other_era) == 0 ||

@@ -119,7 +119,7 @@ static const struct {
 	{ 404, -32003, "no", VERDICT_ANSWER,
 	    "refused, method, tool or resource not found" },
 	{ 404, -32004, "a session id is required", VERDICT_SUSPECT,
-	    "refused, the text speaks of a session" },
+	    "refused, the text mentions a session" },
 	{ 404, -32001, "no", VERDICT_SUSPECT, "404, no text about a session" },
 	{ 404, -32005, "no", VERDICT_SUSPECT, "404, no text about a session" },
 	{ 404, -32600, "no", VERDICT_SUSPECT, "404, no text about a session" },
@@ -128,9 +128,9 @@ static const struct {
 	{ 404, -1, "Connection closed", VERDICT_SUSPECT,
 	    "404, no text about a session" },
 	{ 404, -1, "Session ID is required", VERDICT_SUSPECT,
-	    "refused, the text speaks of a session" },
+	    "refused, the text mentions a session" },
 	{ 404, -1, "Browser session is closed", VERDICT_SUSPECT,
-	    "refused, the text speaks of a session" },
+	    "refused, the text mentions a session" },
 	/* 401 and 403. */
 	{ 401, -1, "Session not found", VERDICT_WORDS,
 	    "refused, the session is unknown" },
@@ -155,13 +155,13 @@ static const struct {
 	{ 400, -1, "Session not found", VERDICT_WORDS,
 	    "refused, the session is unknown" },
 	{ 400, -1, "Session ID is required", VERDICT_SUSPECT,
-	    "refused, the text speaks of a session" },
+	    "refused, the text mentions a session" },
 	{ 422, -1, "Session ID is required", VERDICT_SUSPECT,
-	    "refused, the text speaks of a session" },
+	    "refused, the text mentions a session" },
 	{ 400, -1, "Browser session is closed", VERDICT_SUSPECT,
-	    "refused, the text speaks of a session" },
+	    "refused, the text mentions a session" },
 	{ 422, -1, "Browser session is closed", VERDICT_SUSPECT,
-	    "refused, the text speaks of a session" },
+	    "refused, the text mentions a session" },
 	{ 400, -1, "session user mismatch", VERDICT_SUSPECT, "refused" },
 	{ 400, -1, "no", VERDICT_SUSPECT, "refused" },
 	{ 407, -1, "Session not found", VERDICT_ANSWER, "407, of a proxy" },
@@ -183,7 +183,7 @@ static const struct {
 	{ 500, -32603,
 	    "upstream: {\\\"error\\\":{\\\"code\\\":-32600,"
 	    "\\\"message\\\":\\\"Session not found\\\"}}",
-	    VERDICT_SUSPECT, "refused, the text speaks of a session" },
+	    VERDICT_SUSPECT, "refused, the text mentions a session" },
 	{ 429, -1, "Session not found", VERDICT_RETRY, "429" },
 	{ 410, -1, "Session not found", VERDICT_WORDS,
 	    "refused, the session is unknown" },
@@ -192,7 +192,7 @@ static const struct {
 	{ 499, -1, "Server not initialized", VERDICT_GATE,
 	    "refused, not initialized" },
 	{ 410, -1, "Session ID is required", VERDICT_SUSPECT,
-	    "refused, the text speaks of a session" },
+	    "refused, the text mentions a session" },
 	{ 410, -1, "no", VERDICT_SUSPECT, "410" },
 	/* Server errors. */
 	{ 500, -1, "Session not found", VERDICT_WORDS,
@@ -205,7 +205,7 @@ static const struct {
 	{ 504, -1, "Session not found", VERDICT_RETRY, "504" },
 	{ 503, -1, "Browser session is closed", VERDICT_RETRY, "503" },
 	{ 500, -1, "Browser session is closed", VERDICT_SUSPECT,
-	    "refused, the text speaks of a session" },
+	    "refused, the text mentions a session" },
 	{ 500, -1, "Session ID is required", VERDICT_ANSWER, "an error" },
 	{ 501, -1, "no", VERDICT_ANSWER, "an error" },
 };
@@ -532,7 +532,7 @@ static const struct {
 	    "no such session", VERDICT_FAIL, "no message in the answer" },
 	{ ENDING_COMPLETE, true, 404, NO_SESSION, MEDIA_NONE, VERB_POST,
 	    "no such session", VERDICT_SUSPECT,
-	    "the text speaks of a session, but the server gave no session id" },
+	    "the text mentions a session, but the server gave no session id" },
 	/* No session could be lost, but the server may be another. */
 	{ ENDING_COMPLETE, true, 404, NO_SESSION, MEDIA_NONE, VERB_POST, "",
 	    VERDICT_SUSPECT, verdict_elsewhere },
@@ -628,7 +628,7 @@ static const struct {
 	    "refused, the session is unknown" },
 	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_JSON, VERB_POST,
 	    "{\"error\":\"Session not found\",\"stackTrace\":[\"x",
-	    VERDICT_SUSPECT, "refused, the text speaks of a session" },
+	    VERDICT_SUSPECT, "refused, the text mentions a session" },
 	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_JSON, VERB_POST,
 	    "{\"error\":{\"code\":-32601,\"data\":{\"x\":true}},\"x\":",
 	    VERDICT_SUSPECT, "refused" },
@@ -639,14 +639,13 @@ static const struct {
 	    "{\"data\":\"Session not found\"}", VERDICT_SUSPECT, "refused" },
 	{ ENDING_COMPLETE, true, 400, NO_SESSION, MEDIA_OTHER, VERB_POST,
 	    "Invalid or expired session", VERDICT_SUSPECT,
-	    "the text speaks of a session, but the server gave no session id" },
+	    "the text mentions a session, but the server gave no session id" },
 	{ ENDING_COMPLETE, true, 500, NO_SESSION, MEDIA_OTHER, VERB_POST,
 	    "Session not found", VERDICT_SUSPECT,
-	    "the text speaks of a session, but the server gave no session id" },
+	    "the text mentions a session, but the server gave no session id" },
 	{ ENDING_COMPLETE, true, 503, NO_SESSION, MEDIA_OTHER, VERB_POST,
 	    "Session not found", VERDICT_SUSPECT,
-	    "the text speaks of a session, but the server gave no session "
-	    "id" },
+	    "the text mentions a session, but the server gave no session id" },
 	{ ENDING_COMPLETE, true, 401, NO_SESSION, MEDIA_OTHER, VERB_POST,
 	    "Session expired", VERDICT_FAIL, "no message in the answer" },
 	{ ENDING_COMPLETE, true, 403, NO_SESSION, MEDIA_OTHER, VERB_POST,
@@ -663,7 +662,7 @@ static const struct {
 	    VERDICT_FAIL, "405, the method is not offered" },
 	{ ENDING_COMPLETE, true, 400, NO_SESSION, MEDIA_OTHER, VERB_POST,
 	    "No valid session ID provided", VERDICT_SUSPECT,
-	    "the text speaks of a session, but the server gave no session id" },
+	    "the text mentions a session, but the server gave no session id" },
 	{ ENDING_COMPLETE, true, 401, NO_SESSION, MEDIA_OTHER, VERB_POST,
 	    "No valid session ID provided", VERDICT_FAIL,
 	    "no message in the answer" },
@@ -986,7 +985,7 @@ START_TEST(test_text_depth)
 	buf_addc(&b, '}');
 	facts.body = buf_span(&b);
 	ck_assert_str_eq(verdict_bare(&facts, &no_rules).rule,
-	    _i == 0 ? "refused" : "refused, the text speaks of a session");
+	    _i == 0 ? "refused" : "refused, the text mentions a session");
 	buf_free(&b);
 }
 END_TEST

@@ -249,9 +249,9 @@ START_TEST(other_user)
 	    span_of(first), span_of(tools));
 	ck_assert(remembers_for("ann-CANARY", first));
 	ck_assert(!remembers_for("bob", first));
-	ck_assert_ptr_nonnull(strstr(last_line, "it is of another user"));
+	ck_assert_ptr_nonnull(strstr(last_line, "it is another user's"));
 	ck_assert(!remembers_for("", first));
-	ck_assert_ptr_nonnull(strstr(last_line, "it is of another user"));
+	ck_assert_ptr_nonnull(strstr(last_line, "it is another user's"));
 	b = home_get(file);
 	ck_assert_ptr_null(strstr(buf_str(&b), "CANARY"));
 	buf_free(&b);
@@ -1005,7 +1005,7 @@ START_TEST(a_large_era)
 	home_puts(era_file, text);
 	ck_assert_pstr_eq(era(), NULL);
 	ck_assert_ptr_nonnull(strstr(last_line,
-	    _i == 0 ? "damaged" : "cannot be read"));
+	    _i == 0 ? "damaged" : "cannot read"));
 	free(text);
 }
 END_TEST
