@@ -835,8 +835,8 @@ def is_plain(test):
 
 
 def left_out():
-    """The cases of the calling file that the file E2E_WITHOUT names: in lines
-    that begin with a blank, behind the line of their own file."""
+    """The cases and classes of the calling file that the file E2E_WITHOUT
+    names: in lines that begin with a blank, behind the line of their file."""
     found, here = set(), None
     with open(os.environ.get("E2E_WITHOUT") or os.devnull,
               encoding="utf-8") as f:
@@ -856,8 +856,6 @@ def main(needs_program=True, workers=8, after=None):
         sys.stderr.write("MCPSPLICE=%r names no program\n" % PROGRAM)
         sys.exit(1)
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    if pace.is_windows():
-        workers = 4         # a start takes the time of a processor
     faulthandler.dump_traceback_later(
         float(os.environ.get("E2E_TIMEOUT", "600")), exit=True)
     tests = []
@@ -874,7 +872,8 @@ def main(needs_program=True, workers=8, after=None):
     if os.environ.get("E2E_PLAIN"):
         tests = [t for t in tests if is_plain(t)]
     without = left_out()
-    tests = [t for t in tests if t.id().split(".", 1)[1] not in without]
+    tests = [t for t in tests
+             if not without & {type(t).__name__, t.id().split(".", 1)[1]}]
     apart = [t for t in tests
              if getattr(getattr(t, t._testMethodName), "alone", False)]
     together = [t for t in tests if t not in apart]
