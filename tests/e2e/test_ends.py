@@ -270,7 +270,7 @@ class Signals(support.Case):
         """It cannot wait for who does not read."""
         _, p = self.unread()
         self.ends_within(p, "STOP_FLUSH_MS")
-        self.assertIn("they are lost", p.err())
+        self.assertIn("dropped them", p.err())
 
     @support.plain
     @support.alone

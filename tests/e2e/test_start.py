@@ -147,7 +147,7 @@ class Away(support.Case):
         end = time.monotonic() + 5
         while "is not ready" not in p.err() and time.monotonic() < end:
             time.sleep(0.05)
-        self.assertIn("initialize is sent again", p.err())
+        self.assertIn("sending initialize again", p.err())
         self.assertEqual(len(p.err().splitlines()), 1, p.err())
         p.kill()
 

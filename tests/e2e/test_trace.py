@@ -193,7 +193,7 @@ class Trace(support.Case):
         for _ in range(3):
             p.tool()
         p.finish()
-        self.assertEqual(p.err().count("nothing more is traced"), 1, p.err())
+        self.assertEqual(p.err().count("tracing has stopped"), 1, p.err())
 
 
 class TraceHeaders(support.Case):
