@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "os/memory.h"
+
 #define FIRST_BYTES 256
 
 bool
@@ -103,10 +105,7 @@ span_trim(struct span s, const char *blanks)
 _Noreturn void
 out_of_memory(void)
 {
-	static const char text[] = "mcpsplice: out of memory\n";
-
-	fputs(text, stderr);
-	_Exit(1);
+	os_out_of_memory();
 }
 
 static void *

@@ -51,7 +51,7 @@ for group in build check; do
 	PATH=$dir/mac ./install-deps $group >"$dir/said" 2>&1 || status=$?
 	[ $status -eq 1 ] || fail "install-deps $group on a Mac exits $status"
 	for words in 'xcode-select --install' \
-	    'brew install .* curl .*libevent .*check$' 'Missing, .* libevent-dev'; do
+	    'brew install .* curl .*libevent .*check$' 'Their Debian names: .* libevent-dev'; do
 		grep -q -e "$words" "$dir/said" ||
 		    fail "install-deps $group on a Mac says: $(cat "$dir/said")"
 	done

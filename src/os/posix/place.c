@@ -9,16 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-const char os_path_separators[] = "/";
+#include "os/memory.h"
 
-/* Out of memory. */
-static char *
-sure(char *p)
-{
-	if (p == NULL)
-		abort();
-	return p;
-}
+const char os_path_separators[] = "/";
 
 const char *
 os_place(enum os_place what)
@@ -69,16 +62,16 @@ os_path_folder(const char *path)
 	const char *slash = strrchr(path, '/');
 
 	if (slash == NULL)
-		return sure(strdup("."));
-	return sure(slash == path ? strdup("/") :
-				    strndup(path, (size_t)(slash - path)));
+		return os_sure(strdup("."));
+	return os_sure(slash == path ? strdup("/") :
+				       strndup(path, (size_t)(slash - path)));
 }
 
 char *
 os_path_join(const char *folder, const char *name)
 {
 	size_t n = strlen(folder), m = strlen(name) + 1;
-	char *path = sure(malloc(n + 1 + m));
+	char *path = os_sure(malloc(n + 1 + m));
 
 	memcpy(path, folder, n);
 	if (n > 0 && folder[n - 1] != '/')
@@ -96,7 +89,7 @@ in_path(const char *name)
 
 	for (; at != NULL && *at != '\0'; at += n + (at[n] == ':')) {
 		n = strcspn(at, ":");
-		folder = sure(strndup(at, n));
+		folder = os_sure(strndup(at, n));
 		path = os_path_join(folder, name);
 		free(folder);
 		if (at[0] == '/' && access(path, X_OK) == 0)

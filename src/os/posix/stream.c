@@ -22,6 +22,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "os/memory.h"
 #include "os/posix/ends.h"
 
 #ifndef MSG_NOSIGNAL
@@ -60,16 +61,6 @@ enum { PARTS = 64 };
 const size_t os_output_parts = PARTS;
 const int os_output_event = OS_TO_WRITE;
 
-static void *
-make(size_t n)
-{
-	void *p = calloc(1, n);
-
-	if (p == NULL)
-		abort();
-	return p;
-}
-
 /* Returns the state of one descriptor as poll reports it now. */
 static int
 poll_now(int fd, short events)
@@ -96,7 +87,7 @@ is_watchable(int fd)
 struct os_input *
 os_input_open(int fd)
 {
-	struct os_input *in = make(sizeof *in);
+	struct os_input *in = os_sure(calloc(1, sizeof *in));
 
 	in->fd = fd;
 	in->watchable = is_watchable(fd);
@@ -106,7 +97,7 @@ os_input_open(int fd)
 struct os_input *
 os_input_of(int fd)
 {
-	struct os_input *in = make(sizeof *in);
+	struct os_input *in = os_sure(calloc(1, sizeof *in));
 
 	*in = (struct os_input){ fd, true, true };
 	return in;
@@ -305,7 +296,7 @@ tells_end(int fd, int in)
 struct os_output *
 os_output_open(int fd, int in)
 {
-	struct os_output *o = make(sizeof *o);
+	struct os_output *o = os_sure(calloc(1, sizeof *o));
 
 	choose_way(o, fd);
 	o->tells_end = tells_end(o->fd, in);
@@ -315,7 +306,7 @@ os_output_open(int fd, int in)
 struct os_output *
 os_output_of(int fd)
 {
-	struct os_output *o = make(sizeof *o);
+	struct os_output *o = os_sure(calloc(1, sizeof *o));
 
 	o->fd = fd;
 	o->way = OUT_OWN;

@@ -108,14 +108,6 @@ os_failed(void)
 	return os_set_errno(GetLastError());
 }
 
-void *
-os_sure(void *p)
-{
-	if (p == NULL)
-		abort();
-	return p;
-}
-
 wchar_t *
 os_wide(const char *text)
 {
@@ -240,7 +232,7 @@ os_own_security(bool folder)
 	LocalFree(sid);
 	if (!ConvertStringSecurityDescriptorToSecurityDescriptorW(text,
 		SDDL_REVISION_1, &s->lpSecurityDescriptor, NULL))
-		abort();
+		os_out_of_memory();
 	s->nLength = sizeof *s;
 	return s;
 }

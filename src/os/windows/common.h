@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "os/memory.h"
+
 struct os_file;
 
 /* Sets errno to what a number of GetLastError or WSAGetLastError means. Returns
@@ -20,8 +22,6 @@ int os_set_errno(DWORD error);
 /* The same for the latest error of this thread. */
 int os_failed(void);
 
-/* Ends the process if there is no memory. */
-void *os_sure(void *p);
 /* Both return a text that the caller frees. What is no UTF-8 or no UTF-16
  * becomes U+FFFD. */
 wchar_t *os_wide(const char *text);
