@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "auth/proof.h"
+#include "auth/assertion.h"
 #include "base/log.h"
 #include "core/wire/redact.h"
 #include "io/http.h"

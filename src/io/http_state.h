@@ -218,7 +218,7 @@ initial_of(char c)
 			(x)->refused = set_rc;                                 \
 	} while (0)
 
-/* --- http_pool.c: the transfers in use, to use again, and to do --- */
+/* --- http_handles.c: the transfers in use, to use again, and to do --- */
 
 /* Lets h->on_turn_end be called once, at the end of this turn. */
 void http_todo_wake(struct http *h);
@@ -344,6 +344,14 @@ struct transfer *http_setup(struct http *h, const struct http_request *r);
 /* Lets x trust what the files of h->authorities have now, if they were found
  * changed. */
 void http_setup_forget_trust(struct transfer *x);
+
+/* --- http_idle.c: an end for what is silent, or late --- */
+
+/* Lets the timer fire at this time (loop_now), or earlier. */
+void http_idle_watch(struct http *h, int64_t at);
+/* The callback of h->idle: ends what is late, and sets the timer again. arg is
+ * the http object. */
+void http_idle_on_timer(void *arg);
 
 /* --- http_proxy.c: which proxy, if any --- */
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auth/proof.h"
+#include "auth/assertion.h"
 #include "base/headers.h"
 #include "io/ancestors.h"
 #include "io/child.h"

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "auth/assertion.h"
 #include "auth/claims.h"
 #include "auth/pkce.h"
-#include "auth/proof.h"
 #include "base/bounds.h"
 #include "base/codec.h"
 #include "io/url.h"

@@ -17,8 +17,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "auth/assertion.h"
 #include "auth/claims.h"
-#include "auth/proof.h"
 #include "base/bounds.h"
 #include "io/child.h"
 #include "signin/id_token.h"

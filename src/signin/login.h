@@ -5,7 +5,7 @@
  * login process, or "mcpsplice login"), because hosts kill the copy that began
  * it: a refresh that was sent must be stored, and the user be waited for.
  *
- * signin/order has the order of it.
+ * signin/flow has the order of it.
  */
 #ifndef MCPSPLICE_SIGNIN_LOGIN_H
 #define MCPSPLICE_SIGNIN_LOGIN_H

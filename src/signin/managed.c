@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "auth/proof.h"
+#include "auth/dpop.h"
 #include "base/codec.h"
 #include "signin/id_token.h"
 #include "signin/state.h"

@@ -185,7 +185,7 @@ char *login_named_scope(const struct login *g);
 char *login_wanted_scope(const struct login *g);
 /* Ends the request r with the proof of this client, POSTs it, and waits for the
  * answer, which is to be freed. To the token endpoint goes also a proof of our
- * key, where tokens are to be bound to one (auth/proof.h). false: what came
+ * key, where tokens are to be bound to one (auth/dpop.h). false: what came
  * instead is reported, as that the proof of the client cannot be made. Takes over
  * r. */
 bool login_post(struct login *g, const char *url, struct client_request *r,
@@ -236,7 +236,17 @@ login_part login_watch, login_clear, login_note_success, login_note_failure;
 login_part login_authorize, login_open, login_open_for_other,
     login_close_browser, login_close_listener;
 
+/* Tells where to go, here and to the copies that wait. code NULL: by the
+ * browser. */
+void login_show(struct login *g, const char *url, const char *code);
+/* What a browser sent to the port of the redirect; arg is the login. */
+listener_cb login_callback;
+
+/* --- device.c --- */
+
 login_part login_device, login_poll;
+
+/* --- client.c --- */
 
 /* Opens the port of the redirect, 0: any free one, with the limits that a
  * browser meets. host: 127.0.0.1, localhost (nobody else may have the port at
@@ -250,7 +260,7 @@ login_part login_take_given, login_take_document, login_register,
 /* A part, too. again: at the port of the last time. */
 void login_listen(struct login *g, bool again);
 
-/* --- order.c --- */
+/* --- flow.c --- */
 
 /* Does all of it; once. */
 struct login_result login_order(struct login *g);

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auth/proof.h"
+#include "auth/assertion.h"
+#include "auth/dpop.h"
 #include "base/bounds.h"
 #include "signin/id_token.h"
 

@@ -3,7 +3,7 @@
 
 #include "auth/claims.h"
 
-#include "auth/proof.h"
+#include "auth/assertion.h"
 #include "os/place.h"
 #include <errno.h>
 #include <stdio.h>

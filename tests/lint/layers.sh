@@ -255,7 +255,7 @@ BEGIN {
 	below["main"] = below["tools"]
 	order_of("core/session", "session pages call_table tools state parts " \
 	    "questions settings act held call one_way listen renew end " \
-	    "mirrored replay ping witness sign_in waits early lists live open " \
+	    "mirrored replay own_ping witness sign_in waits early lists live open " \
 	    "judge cancel from_client malformed from_server done time invariants step")
 	order_of("core/client", "client state parts act table opening " \
 	    "listen send input_required request hello from_client " \
@@ -264,7 +264,7 @@ BEGIN {
 	    "subscription resources listen input_required modern sse2024 " \
 	    "detect sse2024_in invariants step")
 	order_of("signin", "browser callback fetch discovery client_messages id_token " \
-	    "login | state report token grant user order managed account " \
+	    "login | state report token grant user device client flow managed account " \
 	    "process")
 	# what follows it is inside of it
 	is_open["signin/managed"] = is_open["signin/account"] = 1

@@ -1,5 +1,5 @@
 /*
- * The parts of a login, for its order (signin/order): each says what it is to
+ * The parts of a login, for its order (signin/flow): each says what it is to
  * do, and does nothing. So the order can be played without a store, a network, a
  * clock and a browser.
  */

@@ -7,11 +7,7 @@
 
 #include "core/session/parts.h"
 
-#include <limits.h>
-#include <string.h>
-
 #include "core/era/era.h"
-#include "core/wire/protocol.h"
 
 static bool
 is_method(const struct frame *f, const char *method)

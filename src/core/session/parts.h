@@ -546,7 +546,7 @@ bool session_resume(struct session *s, struct attempt *a, const struct facts *f,
 void session_note_ids(struct session *s, const struct attempt *a,
     const struct facts *f);
 
-/* --- ping.c --- */
+/* --- own_ping.c --- */
 
 /* A ping finds out whether the session is gone. */
 

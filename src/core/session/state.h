@@ -342,7 +342,7 @@ struct spare {
 	int64_t not_before; /* when the next one may be opened */
 };
 
-/* ping.c: whether the session is gone. */
+/* own_ping.c: whether the session is gone. */
 struct ping {
 	uint64_t ticket;   /* of the ping under way; 0: none */
 	int64_t active_at; /* when the server was last sent something, or sent

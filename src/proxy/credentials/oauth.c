@@ -23,9 +23,9 @@
 
 #include "auth/challenge.h"
 #include "auth/claims.h"
+#include "auth/dpop.h"
 #include "auth/login_process.h"
 #include "auth/pkce.h"
-#include "auth/proof.h"
 #include "base/bounds.h"
 #include "base/log.h"
 #include "os/place.h"

@@ -375,7 +375,7 @@ on_head(struct transfer *x, int status, void *arg)
 		f->location = span_of(t->location);
 	}
 	if (status >= 300)
-		request_check_redirect(t);
+		redirect_check(t);
 	t->refused = may_be_mended(t, x, status);
 	if (t->u->config.credentials->bound)
 		t->u->ops.heard(http_header(x, "DPoP-Nonce", 0), t->u->arg);
@@ -577,7 +577,7 @@ on_done(struct transfer *x, const struct http_answer *a, void *arg)
 	if (t->decided && !t->aborted)
 		end = HTTP_DONE;
 	if (t->redirect != NULL && end == HTTP_DONE) {
-		request_follow(t);
+		redirect_follow(t);
 		return;
 	}
 	f->ending = ending_of(end);

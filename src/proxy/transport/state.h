@@ -121,12 +121,17 @@ void exchange_count_bytes(struct exchange *t, size_t n);
 void request_start(struct exchange *t);
 /* Frees the headers that are kept from one request to the next. */
 void request_forget_headers(struct streamable *u);
+/* Returns the URL that the request of t goes to. t owns it, or its server. */
+const char *request_url(const struct exchange *t);
+
+/* --- redirect.c --- */
+
 /* Notes in t->redirect where this answer, of 300 or more, leads: 307 and 308 on
  * the same origin are followed (doc/protocol.md 1.4). An empty
  * reference is the URL of the request, which has just been redirected. */
-void request_check_redirect(struct exchange *t);
+void redirect_check(struct exchange *t);
 /* Sends the request again, to t->redirect. */
-void request_follow(struct exchange *t);
+void redirect_follow(struct exchange *t);
 
 /* --- answer.c --- */
 

@@ -289,23 +289,43 @@ ipv6_address(unsigned port)
 	return a;
 }
 
-/* Another program at [::1]. Returns its descriptor and its port; -1: this
- * system has no IPv6. */
+/* Is the port free at 127.0.0.1, which other programs use, too? */
+static bool
+is_free(unsigned port)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET,
+		.sin_port = htons((uint16_t)port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	bool is = bind(fd, (struct sockaddr *)&a, sizeof a) == 0;
+
+	close(fd);
+	return is;
+}
+
+/* Another program at [::1]. Returns its descriptor and its port, which is free at
+ * 127.0.0.1; -1: this system has no IPv6. */
 static int
 another(unsigned *port)
 {
-	struct sockaddr_in6 a = ipv6_address(0);
-	int fd = socket(AF_INET6, SOCK_STREAM, 0);
+	struct sockaddr_in6 a;
 	socklen_t n = sizeof a;
+	int fd;
 
-	if (fd == -1 || bind(fd, (struct sockaddr *)&a, sizeof a) == -1 ||
-	    listen(fd, 1) == -1) {
+	for (;;) {
+		a = ipv6_address(0);
+		fd = socket(AF_INET6, SOCK_STREAM, 0);
+		if (fd == -1 || bind(fd, (struct sockaddr *)&a, n) == -1 ||
+		    listen(fd, 1) == -1) {
+			close(fd);
+			return -1;
+		}
+		ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&a, &n), 0);
+		*port = ntohs(a.sin6_port);
+		if (is_free(*port))
+			return fd;
 		close(fd);
-		return -1;
 	}
-	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&a, &n), 0);
-	*port = ntohs(a.sin6_port);
-	return fd;
 }
 
 /* A browser may take "localhost" for either address. */

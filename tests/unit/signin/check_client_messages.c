@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
+#include "auth/assertion.h"
 #include "auth/pkce.h"
-#include "auth/proof.h"
 #include "base/bounds.h"
 #include "base/codec.h"
 #include "unit/unit.h"

@@ -1,40 +1,13 @@
 /*
- * Proofs of ours: signed client assertions, and DPoP. libcrypto does the work.
- */
-#ifndef MCPSPLICE_AUTH_PROOF_H
-#define MCPSPLICE_AUTH_PROOF_H
-
-#include "base/headers.h"
-#include "base/mem.h"
-#include "store/record.h"
-
-/* Lets libcrypto end the process when there is no memory, as we do; some of its
- * versions would crash. Has to come before the first use of libcrypto.
- * io/loop and io/http do the same for libevent and libcurl. */
-void memory_of_crypto(void);
-
-struct assertion_key;
-
-/* PEM, PKCS#8 or what libcrypto reads, not encrypted: EC P-256, RSA of 2048
- * bits or more, Ed25519. NULL with *why for people (owned), never with a part
- * of the key in it. */
-struct assertion_key *assertion_key(struct span pem, char **why);
-void assertion_key_free(struct assertion_key *k);
-/* A new key on P-256 as PEM, for assertion_key. The caller owns it and wipes it
- * (string_wipe). NULL when libcrypto cannot make one. */
-char *assertion_make_key(void);
-/* private_key_jwt (RFC 7523 section 3): iss and sub are the client, exp is now
- * (s since 1970) and 60 s, jti random. algs: what the server lists, blanks
- * between, or NULL; it chooses RS256 or PS256. The token, owned by the caller;
- * NULL with *why when no algorithm fits. */
-char *assertion_make(const struct assertion_key *k, const char *client,
-    const char *audience, const char *algs, int64_t now, char **why);
-
-/*
  * DPoP (RFC 9449): a token that is bound to a key of ours, and the proof that
  * goes with each request. Proofs are dated by this machine's clock, never by a
  * server's: else a server could collect proofs for later (RFC 9449 11.2).
  */
+#ifndef MCPSPLICE_AUTH_DPOP_H
+#define MCPSPLICE_AUTH_DPOP_H
+
+#include "base/headers.h"
+#include "store/record.h"
 
 /* The key, and the newest nonce of one server. */
 struct dpop;

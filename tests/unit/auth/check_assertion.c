@@ -1,10 +1,10 @@
 /*
- * auth/proof: keys that are taken and refused, and each signature verified with the public half of its key.
+ * auth/assertion: keys that are taken and refused, and each signature verified with the public half of its key.
  */
 #include "config.h"
 
+#include "auth/assertion.h"
 #include "auth/pkce.h"
-#include "auth/proof.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /*
- * auth/proof: each proof verified with the key that is in it, claim by claim;
+ * auth/dpop: each proof verified with the key that is in it, claim by claim;
  * which nonces are taken, which tokens count as bound, and what is said of the
  * clock.
  */
@@ -14,8 +14,9 @@
 #include <openssl/evp.h>
 #include <openssl/param_build.h>
 
+#include "auth/assertion.h"
+#include "auth/dpop.h"
 #include "auth/pkce.h"
-#include "auth/proof.h"
 #include "base/bounds.h"
 #include "base/codec.h"
 #include "unit/unit.h"
