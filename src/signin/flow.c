@@ -946,8 +946,8 @@ by_refresh(struct login *g)
 	return end_why(g, LOGIN_INTERACTIVE);
 }
 
-/* Another copy may have had a token while we waited for the lock. What is read
- * anew knows nothing of what was found before. */
+/* Another copy may have had a token while we waited for the lock, and of another
+ * issuer. What is read anew knows nothing of what was found before. */
 static bool
 without_user(struct login *g)
 {
@@ -956,6 +956,8 @@ without_user(struct login *g)
 		return false;
 	if (is_good(g))
 		return end(g, LOGIN_DONE, NULL);
+	if (!g->discovered && !is_settled(g) && !find_place(g, false))
+		return false;
 	if (g->config.mode == LOGIN_CREDENTIALS)
 		return by_credentials(g);
 	return g->record.token.refresh != NULL &&
