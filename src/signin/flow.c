@@ -295,7 +295,8 @@ is_meant(const struct login *g, const char *issuer)
 
 /* May the record be renewed without a look at where to sign in? Not with a
  * secret of the user's that is not meant for its issuer, or has come since: its
- * endpoint may be only the word of another, who claimed the issuer's name. */
+ * endpoints, also the one for the end, may be only the word of another, who
+ * claimed the issuer's name. */
 static bool
 is_settled(const struct login *g)
 {
@@ -305,7 +306,10 @@ is_settled(const struct login *g)
 	return !c->gives_secret ||
 	    (is_meant(g, r->issuer) &&
 		(c->issuer == NULL ||
-		    metadata_is_at(r->token_endpoint, c->issuer)));
+		    (metadata_is_at(r->token_endpoint, c->issuer) &&
+			(r->revocation_endpoint == NULL ||
+			    metadata_is_at(r->revocation_endpoint,
+				c->issuer)))));
 }
 
 /* Takes over what was found. What was for another issuer is forgotten, but a

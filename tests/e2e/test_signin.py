@@ -560,6 +560,33 @@ class Clients(Base):
         self.assertIn("its host is not that of the issuer", e["message"])
         self.assertEqual(a.token_requests(), n)
 
+    def test_secret_that_came_later_for_the_end(self):
+        """The same if only the endpoint for the end is there: what is renewed
+        with the secret would be revoked with it."""
+        honest = self.auth(registers=False, iss=False, forms=())
+        at = honest.issuer
+        honest.add_client("x", "none")
+        other = self.auth(iss=False)
+        other.always("metadata", having(issuer=at,
+                                        authorization_endpoint=at +
+                                        "/authorize",
+                                        token_endpoint=at + "/token",
+                                        registration_endpoint=None))
+        m, b = self.protected(honest), self.browser()
+        m.issuers = [other.issuer]
+        args = ["--client-id", "x", "--issuer", at]
+        p = self.start(m, b, *args)
+        self.works(p, m)
+        p.finish()
+        honest.expire()
+        self.spend()
+        p = self.splice(m, "--browser", b.command, *args,
+                        "--client-secret-env", "S", env={"S": "sesame"})
+        e = self.our_error(p.ask("initialize", init()["params"]),
+                           "auth_required")
+        self.assertIn("its host is not that of the issuer", e["message"])
+        self.assertNotIn("secret", self.record()["client"])
+
     def test_given_secret_is_changed(self):
         """What is given now counts, not what the store has of it."""
         a, m, b = self.trio(self.auth(registers=False))
