@@ -757,15 +757,21 @@ replace(struct change *c, const struct reader *r, size_t from, const char *self,
 }
 
 /* Copies the words. The first may be a whole command line, which is split.
- * Returns false if it is one word, or a quote in it is not closed. */
+ * Returns false if it is one word, or a quote in it is not closed; or if it has
+ * words for a program and others follow, since what is a secret among them could
+ * not be told when they are shown. */
 static bool
 split_first(struct strings *out, const struct strings *words)
 {
 	const char *at = words->list[0];
+	const char *program = wrap_program_in(span_of(at));
 	char quote = '\0';
 	struct buf one = { 0 };
 	size_t i;
 
+	if (program != NULL && words->n > 1 &&
+	    strpbrk(program, " \t\r\n") != NULL)
+		return false;
 	for (; *at != '\0'; at++)
 		if (quote != '\0' ? *at == quote : strchr("\"'", *at) != NULL)
 			quote = quote != '\0' ? '\0' : *at;

@@ -418,6 +418,13 @@ static const struct {
 	    "{'command':['/m', 'https://a/x', '-H', 'A: ${MCP_HEADER_1}'],"
 	    " 'environment':{'MCP_HEADER_1': '{env:B}'}}" },
 	/* left alone */
+	{ "{'command':'npx mcp-remote --header A:SECRET','args':["
+	  "'https://a/x']}",
+	    "[does not understand" },
+	{ "{'command':['npx mcp-remote https://a/x --header','A:SECRET']}",
+	    "[does not understand" },
+	{ "{'command':'uvx mcp-proxy -H A','args':['SECRET','https://a/x']}",
+	    "=" },
 	{ "{'command':'sh','args':['-c','npx mcp-remote https://a/x']}",
 	    "[does not understand" },
 	{ "{'command':'npx','args':['mcp-remote']}", "[no URL" },
