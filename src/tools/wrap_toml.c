@@ -755,8 +755,9 @@ int
 wrap_toml(struct wrap_plan *p, struct span text, const char *self, char **why)
 {
 	struct file f = { .plan = p, .text = text, .self = self };
-	size_t i, at = 0, line, column;
-	int rc = collect(&f, &at);
+	const char *nul = text.n == 0 ? NULL : memchr(text.p, '\0', text.n);
+	size_t i, at = nul == NULL ? 0 : (size_t)(nul - text.p), line, column;
+	int rc = nul == NULL ? collect(&f, &at) : -1;
 
 	p->toml = true;
 	if (rc < 0) {
