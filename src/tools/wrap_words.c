@@ -611,14 +611,18 @@ struct change {
 static bool
 is_again(const struct change *c, const struct option_row *row)
 {
-	size_t k;
+	const char *option = c->words->list[c->at], *word;
+	size_t n = strcspn(option, "="), k;
 
 	if (row == NULL || row->arg == NULL || row->kind == OPTION_LIST ||
 	    row->kind == OPTION_HEADER || row->kind == OPTION_HEADER_FILE)
 		return false;
-	for (k = c->from; k < c->at; k++)
-		if (strcmp(c->words->list[k], c->words->list[c->at]) == 0)
+	for (k = c->from; k < c->at; k++) {
+		word = c->words->list[k];
+		if (strncmp(word, option, n) == 0 &&
+		    (word[n] == '=' || word[n] == '\0'))
 			return true;
+	}
 	return false;
 }
 

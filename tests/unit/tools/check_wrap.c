@@ -713,6 +713,8 @@ static const struct {
 	    "--token-endpoint" },
 	{ "'mcp-remote','https://a/x','--resource','a','--resource','b'",
 	    "it has --resource twice" },
+	{ "'fastmcp-remote','https://a/x','--auth-timeout=5','--auth-timeout=6'",
+	    "it has --auth-timeout twice" },
 	{ "'mcp-remote','https://a/x','--ignore-tool','a','--ignore-tool','b'",
 	    "" },
 	{ "'mcp-remote','https://a/x','--header','@/f'", "--header @FILE" },
