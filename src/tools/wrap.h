@@ -127,6 +127,7 @@ struct wrap_start {
 				   * headers and, as wsl.exe hands on what it
 				   * names only, WSLENV */
 	struct strings env;       /* the names of those that it has now */
+	bool literal;             /* nobody but the host replaces ${NAME} */
 };
 
 /* Reads the command line of this entry. Returns whether s is now what it shall

@@ -195,9 +195,10 @@ static const struct program {
 	const char *lost;  /* variables that mcpsplice has nothing for, or obeys
 			    * and it does not: proxies without --enable-proxy */
 	bool python;       /* it has "-H NAME VALUE" */
+	bool literal;      /* it sends ${NAME} as it stands */
 	const char *sign; /* it signs for AWS IAM, with a key that this tells */
 } programs[] = {
-	{ "mcpsplice", "", "", NULL, "", false, NULL },
+	{ "mcpsplice", "", "", NULL, "", false, false, NULL },
 	/* 0.15.1 */
 	{ "mcp-remote", NULL,
 	    "--header= --header-file --ignore-tool --authorize-param "
@@ -209,16 +210,17 @@ static const struct program {
 	    "--static-oauth-client-info --static-oauth-client-metadata "
 	    "--token-endpoint --transport --connect-timeout --headers-timeout "
 	    "--body-timeout --ping-interval",
-	    NULL, OF_OTHERS, false, NULL },
+	    NULL, OF_OTHERS, false, false, NULL },
 	/* 4.0.0, as a client */
 	{ "supergateway", "--stdio ws sse streamableHttp",
 	    "--header= --oauth2Bearer= --streamableHttp= --sse= --logLevel= "
 	    "--outputTransport= --help --version",
-	    NULL, OF_OTHERS " BROWSER MCP_REMOTE_CONFIG_DIR", false, NULL },
+	    NULL, OF_OTHERS " BROWSER MCP_REMOTE_CONFIG_DIR", false, true,
+	    NULL },
 	/* 0.11, as a client: its --host is for a server */
 	{ "mcp-proxy", "--port --sse-port",
 	    "-H --headers --transport= --debug --help --version",
-	    "API_ACCESS_TOKEN", OF_CURL " BROWSER", true, NULL },
+	    "API_ACCESS_TOKEN", OF_CURL " BROWSER", true, true, NULL },
 	/* 0.45 */
 	{ "mcp-stdio", "",
 	    "-H --header= --client-id= --transport= --help --version "
@@ -227,18 +229,19 @@ static const struct program {
 	    "--protocol-era=>--protocol "
 	    "--timeout-connect=>--connect-timeout "
 	    "--timeout-read=>--call-timeout",
-	    "MCP_BEARER_TOKEN", OF_CURL " MCP_OAUTH_CLIENT_ID", false, NULL },
+	    "MCP_BEARER_TOKEN", OF_CURL " MCP_OAUTH_CLIENT_ID", false, true,
+	    NULL },
 	/* 4.1; its --resource keeps tokens apart, as profiles are */
 	{ "fastmcp-remote", "",
 	    "--header= --transport= --auth= --host= --auth-timeout= "
 	    "--ignore-tool= --allow-http --enable-proxy --debug --silent "
 	    "--help --version --resource=>--profile",
-	    NULL, OF_CURL " " PROXIES, false, NULL },
+	    NULL, OF_CURL " " PROXIES, false, false, NULL },
 	/* 1.7 */
 	{ "mcp-proxy-for-aws", "",
 	    "--read-only --connect-timeout= --help --region=>--aws-sigv4 "
 	    "--profile=>AWS_PROFILE --tool-timeout=>--call-timeout",
-	    NULL, OF_CURL " BROWSER", false,
+	    NULL, OF_CURL " BROWSER", false, false,
 	    "aws configure export-credentials" },
 };
 
@@ -432,6 +435,13 @@ is_foreign(const char *text)
 	return false;
 }
 
+/* May only the host replace what is in this text, and not mcpsplice? */
+static bool
+is_for_host(const struct wrap_start *s, const char *text)
+{
+	return is_foreign(text) || (s->literal && strstr(text, "${") != NULL);
+}
+
 void
 wrap_start_url(struct wrap_start *s, const char *url, const char *self,
     bool windows)
@@ -449,7 +459,7 @@ wrap_start_header(struct wrap_start *s, const char *name, const char *value,
 	const char *mark = name[0] == '@' ? " " :
 	    strpbrk(name, ": \t") != NULL ? " @" :
 					    "";
-	bool foreign = is_foreign(value);
+	bool foreign = is_for_host(s, value);
 	char *variable;
 
 	/* mcpsplice sends its own */
@@ -643,6 +653,14 @@ find_option(const struct program *p, const char *option, size_t n,
 	return false;
 }
 
+/* Is the value of an option a token? to: its name here, or NULL. */
+static bool
+is_bearer(const struct option_row *row, const char *to)
+{
+	return to != NULL ? strncmp(to, ">--oauth2Bearer", 15) == 0 :
+			    row != NULL && row->kind == OPTION_BEARER;
+}
+
 /* Whoever wrote or checked the entry knew what the program of now does with it.
  * Returns why mcpsplice would do something else, or NULL. What it does not know
  * either is found later. */
@@ -690,7 +708,13 @@ take_option(struct change *c)
 		return NULL;
 	}
 	c->at += valued && !glued && value != NULL;
-	if (header && strchr(value, ':') != NULL && is_foreign(value)) {
+	if (is_bearer(row, to) && value != NULL && is_for_host(s, value)) {
+		name = xasprintf("Bearer %s", value);
+		wrap_start_header(s, "Authorization", name, true);
+		string_wipe(&name);
+		return NULL;
+	}
+	if (header && strchr(value, ':') != NULL && is_for_host(s, value)) {
 		name = xstrndup(value, strcspn(value, ":"));
 		value += strlen(name) + 1;
 		wrap_start_header(s, name, value + strspn(value, " "), true);
@@ -723,6 +747,7 @@ replace(struct change *c, const struct reader *r, size_t from, const char *self,
 		    !(proxy && is_lost(PROXIES, word, is_of_windows(self))))
 			return xasprintf("its environment has %s", word);
 	}
+	c->s->literal = p->literal;
 	for (i = 0; i < from; i++)
 		add(c->s, r->words->list[i]);
 	add_self(c->s, self, windows);

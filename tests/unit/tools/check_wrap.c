@@ -413,6 +413,26 @@ static const struct {
 	  "'https://a/x']}",
 	    "{'command':'/m', 'env':{'MCP_HEADER_1': '${input:b c}'},"
 	    "'args':['-H', 'A: ${MCP_HEADER_1}', 'https://a/x']}" },
+	/* these send ${NAME} as it stands, if the host does */
+	{ "{'command':'mcp-proxy','args':['-H','A','${B}','https://a/x']}",
+	    "{'command':'/m', 'env':{'MCP_HEADER_1': '${B}'},"
+	    "'args':['-H', 'A: ${MCP_HEADER_1}', 'https://a/x']}" },
+	{ "{'command':'mcp-stdio','args':['https://a/x','-H','A: ${B}']}",
+	    "{'command':'/m', 'env':{'MCP_HEADER_1': '${B}'},"
+	    "'args':['https://a/x', '-H', 'A: ${MCP_HEADER_1}']}" },
+	{ "{'command':'mcp-stdio','args':['https://a/x','--bearer-token',"
+	  "'${B}']}",
+	    "{'command':'/m', 'env':{'MCP_HEADER_1': 'Bearer ${B}'},"
+	    "'args':['https://a/x', '-H', 'Authorization: "
+	    "${MCP_HEADER_1}']}" },
+	{ "{'command':'supergateway','args':['--sse','https://a/x',"
+	  "'--oauth2Bearer=${B}']}",
+	    "{'command':'/m', 'env':{'MCP_HEADER_1': 'Bearer ${B}'},"
+	    "'args':['--sse', 'https://a/x', '-H', 'Authorization: "
+	    "${MCP_HEADER_1}']}" },
+	{ "{'command':'fastmcp-remote','args':['https://a/x','--header',"
+	  "'A: ${B}']}",
+	    "{'command':'/m','args':['https://a/x', '--header', 'A: ${B}']}" },
 	{ "{'command':['npx','mcp-remote','https://a/x','--header',"
 	  "'A: {env:B}']}",
 	    "{'command':['/m', 'https://a/x', '-H', 'A: ${MCP_HEADER_1}'],"
