@@ -330,16 +330,18 @@ static int
 exchange(const struct user_file *now, const struct user_file *old,
     const char *last, char **why)
 {
-	char *kept = add_backup(now, why);
+	char *kept = add_backup(now, why), *changed = NULL;
 	int rc;
 
 	if (kept == NULL)
 		return -1;
 	rc = user_file_write(now, buf_span(&old->text), why);
-	if (rc < 0)
-		os_file_remove(OS_HERE, kept);
-	else if (is_same(last, old))
+	if (rc == 0 && is_same(last, old))
 		(void)os_file_rename(OS_HERE, kept, last);
+	/* else a run that has changed it may count on this backup */
+	if (rc < 0 && check_unchanged(now, &changed) == 0)
+		os_file_remove(OS_HERE, kept);
+	free(changed);
 	free(kept);
 	return rc;
 }

@@ -43,7 +43,8 @@ typedef int user_file_check(const char *path, struct span text, struct span now,
     void *arg, char **why);
 /* Exchanges the contents of the file and of its newest backup that check takes,
  * if check allows, behind a link, what the file has. Nothing changes after a
- * failure, and no content is ever in memory only. */
+ * failure, but that one more backup is there if another program has changed the
+ * file. No content is ever in memory only. */
 int user_file_restore(const char *path, size_t max, user_file_check *check,
     void *arg, char **why);
 
