@@ -170,10 +170,11 @@ add_value(struct sse *s, const char *p, size_t n)
 static int
 add_line(struct sse *s, const char *p, size_t n)
 {
-	const char *end = p + n;
+	const char *end;
 
 	if (n == 0)
 		return 0;
+	end = p + n;
 	s->begun = true;
 	while (s->field == FIELD_NAME && p < end) {
 		if (*p == ':') {

@@ -45,8 +45,9 @@ proxy_for(const char *list, const char *scheme)
 	for (; *list != '\0'; list += length) {
 		list += strspn(list, "; ");
 		length = strcspn(list, "; ");
-		if (memchr(list, '=', length) == NULL ||
-		    (_strnicmp(list, scheme, n) == 0 && list[n] == '=')) {
+		if (length > 0 &&
+		    (memchr(list, '=', length) == NULL ||
+			(_strnicmp(list, scheme, n) == 0 && list[n] == '='))) {
 			n = memchr(list, '=', length) == NULL ? 0 : n + 1;
 			snprintf(proxy, room, "%.*s", (int)(length - n),
 			    list + n);
