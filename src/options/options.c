@@ -33,94 +33,6 @@ struct loader {
 	char **why;
 };
 
-/* Returns the value of a variable, or NULL if it is not set, or empty. */
-static const char *
-variable(const struct loader *l, const char *name)
-{
-	size_t n = strlen(name);
-	char *const *at;
-
-	for (at = l->from->variables; at != NULL && *at != NULL; at++)
-		if (strncmp(*at, name, n) == 0 && (*at)[n] == '=')
-			return (*at)[n + 1] == '\0' ? NULL : *at + n + 1;
-	return NULL;
-}
-
-static void
-add_variable(struct loader *l, const char *option, enum option_weight weight,
-    const char *name, struct span value)
-{
-	option_set_add(&l->settings, option_table_named(option), weight,
-	    xstrndup(value.p, value.n), xasprintf("environment %s", name),
-	    xstrdup(name));
-}
-
-/* Reads variables that other programs use too; the last one of an option wins.
- * http_proxy and the like are left to libcurl. */
-static void
-read_ordinary(struct loader *l)
-{
-	static const char *const known[][2] = {
-		{ "SSL_CERT_FILE", "cacert" },
-		{ "CURL_CA_BUNDLE", "cacert" },
-		{ "SSL_CERT_DIR", "SSL_CERT_DIR" },
-		{ "NODE_EXTRA_CA_CERTS", "NODE_EXTRA_CA_CERTS" },
-		{ "BROWSER", "browser" },
-		{ "NO_PROXY", "noproxy" },
-		{ "no_proxy", "noproxy" },
-	};
-	const char *value;
-	size_t i;
-
-	for (i = 0; i < sizeof known / sizeof known[0]; i++) {
-		value = variable(l, known[i][0]);
-		if (value != NULL)
-			add_variable(l, known[i][1], WEIGHT_ORDINARY,
-			    known[i][0], span_of(value));
-	}
-}
-
-/* Adds a list from the environment: one item per line. */
-static void
-add_lines(struct loader *l, const char *option, const char *name,
-    const char *value)
-{
-	struct span line;
-
-	while (*value != '\0') {
-		line = (struct span){ value, strcspn(value, "\n") };
-		value += line.n + (value[line.n] == '\n');
-		if (line.n > 0 && line.p[line.n - 1] == '\r')
-			line.n--;
-		if (line.n > 0)
-			add_variable(l, option, WEIGHT_ENVIRONMENT, name, line);
-	}
-}
-
-static void
-read_environment(struct loader *l)
-{
-	const struct option_row *row;
-	const char *value;
-	char *name;
-	size_t i, n = l->from->variables == NULL ? 0 : option_table_rows;
-
-	for (i = 0; i < n; i++) {
-		row = &option_table[i];
-		if ((row->flags & (OPTION_HIDDEN | OPTION_ARGV_ONLY)) != 0)
-			continue;
-		name = option_table_variable(row);
-		value = variable(l, name);
-		if (value != NULL &&
-		    (row->kind == OPTION_HEADER || row->kind == OPTION_LIST))
-			add_lines(l, row->name, name, value);
-		else if (value != NULL)
-			add_variable(l, row->name, WEIGHT_ENVIRONMENT, name,
-			    span_of(value));
-		free(name);
-	}
-}
-
 static int
 read_file(struct loader *l, const char *path, enum option_weight weight)
 {
@@ -144,7 +56,8 @@ static int
 read_named_files(struct loader *l)
 {
 	const struct option_setting *s;
-	const char *value = variable(l, "MCPSPLICE_CONFIG");
+	const char *value = option_environment_get(l->from->variables,
+	    "MCPSPLICE_CONFIG");
 	size_t i;
 
 	if (value != NULL && read_file(l, value, WEIGHT_CONFIG) < 0)
@@ -161,11 +74,11 @@ read_named_files(struct loader *l)
 static int
 read_sources(struct loader *l)
 {
-	read_ordinary(l);
+	option_environment_ordinary(&l->settings, l->from->variables);
 	if (read_file(l, l->from->etc, WEIGHT_ETC) < 0 ||
 	    read_file(l, l->from->home, WEIGHT_HOME) < 0)
 		return -1;
-	read_environment(l);
+	option_environment_read(&l->settings, l->from->variables);
 	return read_named_files(l);
 }
 

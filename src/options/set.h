@@ -83,6 +83,19 @@ struct option_argv {
 int option_argv_read(struct option_argv *out, int argc, char **argv,
     char **why);
 
+/* --- environment.c --- */
+
+/* Returns the value of a variable among "NAME=VALUE", or NULL if it is not set,
+ * or empty. variables may be NULL. */
+const char *option_environment_get(char *const *variables, const char *name);
+/* Reads variables that other programs use too; the last one of an option wins.
+ * http_proxy and the like are left to libcurl. */
+void option_environment_ordinary(struct option_settings *out,
+    char *const *variables);
+/* Reads the variable of each option. */
+void option_environment_read(struct option_settings *out,
+    char *const *variables);
+
 /* --- file.c --- */
 
 /* Reads a file into settings. A missing file is an error only if needed is set.

@@ -1,29 +1,23 @@
-/* "mcpsplice status" and "mcpsplice logout". */
+/* "mcpsplice status". */
 #include "config.h"
 
-#include "auth/claims.h"
-
-#include "auth/assertion.h"
-#include "os/place.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/bounds.h"
+#include "auth/claims.h"
 #include "base/codec.h"
 #include "base/log.h"
 #include "core/wire/json.h"
 #include "core/wire/redact.h"
 #include "os/place.h"
 #include "proxy/cache/process_note.h"
-#include "proxy/cache/startup_cache.h"
 #include "signin/account.h"
-#include "signin/client_messages.h"
 #include "signin/id_token.h"
 #include "tools/command.h"
-#include "tools/probe.h"
+#include "tools/stored.h"
 
 /* What the processes that run, and those that have ended, tell of themselves. */
 
@@ -151,62 +145,11 @@ command_running(struct buf *out, const char *server, bool json)
 	process_notes_each(os_place(OS_PLACE_DATA), add_note, &r);
 }
 
-/* --- the store, with the loop run until it has answered --- */
-
-/* What it answered. */
-struct answer {
-	struct loop *loop;
-	bool there;
-	struct record record;
-	char *why; /* for users; NULL: nothing went wrong */
-};
-
-static void
-answer_free(struct answer *a)
-{
-	record_free(&a->record);
-	free(a->why);
-}
-
-static void
-on_record(const struct record *r, const char *why, void *arg)
-{
-	struct answer *a = arg;
-
-	a->there = r != NULL;
-	if (r != NULL)
-		record_copy(&a->record, r);
-	a->why = string_copy(why);
-	loop_stop(a->loop, 0);
-}
-
-static void
-on_done(const char *why, void *arg)
-{
-	struct answer *a = arg;
-
-	a->why = string_copy(why);
-	loop_stop(a->loop, 0);
-}
-
-/* Reads a record into a, to be freed with answer_free. */
-static void
-read_record(struct answer *a, struct loop *l, struct store *s, const char *name)
-{
-	*a = (struct answer){ .loop = l };
-	store_get(s, name, on_record, a);
-	loop_run(l);
-}
-
-/* --- status --- */
-
 enum { FIELD_BYTES = 512 };
 
 struct listing {
 	struct loop *loop;
 	struct store *store;
-	char (*names)[STORE_NAME_BYTES];
-	size_t n;
 	size_t shown, unread;
 	size_t good;      /* so many have a token */
 	const char *only; /* name of the record to show; NULL: all */
@@ -336,18 +279,6 @@ print_server(const char *url, const char *profile)
 	buf_free(&b);
 }
 
-/* Is this the record of a sign-in at an identity provider? */
-static bool
-is_provider(const struct record *r, const char *name)
-{
-	char own[STORE_NAME_BYTES];
-
-	if (r->issuer == NULL || r->client.id == NULL)
-		return false;
-	managed_name(own, r->issuer, r->client.id, r->profile);
-	return strcmp(own, name) == 0;
-}
-
 static void
 print_record(const struct listing *l, const struct record *r, bool provider)
 {
@@ -428,11 +359,11 @@ print_import(struct listing *l)
 static void
 list_record(struct listing *l, const char *name)
 {
-	struct answer a;
+	struct stored a;
 	const struct record *r = &a.record;
 	bool headed;
 
-	read_record(&a, l->loop, l->store, name);
+	stored_read(&a, l->loop, l->store, name);
 	if (a.why != NULL) {
 		l->unread++;
 		fprintf(stderr, "mcpsplice: %s\n", a.why);
@@ -441,7 +372,7 @@ list_record(struct listing *l, const char *name)
 	headed = a.there && r->url != NULL &&
 	    (r->token.access != NULL || r->client.id != NULL);
 	if (headed) {
-		print_record(l, r, is_provider(r, name));
+		print_record(l, r, stored_is_provider(r, name));
 		l->good += r->token.access != NULL;
 	} else if (!a.there && a.why == NULL) {
 		headed = print_import(l);
@@ -449,68 +380,7 @@ list_record(struct listing *l, const char *name)
 	if (l->json == NULL)
 		headed = print_pending(l, name, headed) || headed;
 	l->shown += headed;
-	answer_free(&a);
-}
-
-static bool
-on_name(const char *name, void *arg)
-{
-	struct listing *l = arg;
-	size_t i;
-
-	if (l->only != NULL && strcmp(l->only, name) != 0)
-		return true;
-	if (strlen(name) >= STORE_NAME_BYTES)
-		return true;
-	for (i = 0; i < l->n; i++)
-		if (strcmp(l->names[i], name) == 0)
-			return true;
-	l->names = xrealloc(l->names, (l->n + 1) * sizeof *l->names);
-	memcpy(l->names[l->n++], name, strlen(name) + 1);
-	return true;
-}
-
-/* Finds the name of the server's record in the store. Returns 0, or -1 with
- * *why. */
-static int
-name_of(const struct options *o, char name[STORE_NAME_BYTES], char **why)
-{
-	struct url url;
-
-	if (url_parse(&url, o->url) != URL_OK)
-		return fail_why(why, "\"%s\" is not a URL", o->url);
-	store_name(name, url.text, o->profile);
-	url_free(&url);
-	return 0;
-}
-
-/* Sets name to that of the record of an identity provider at this URL, if no MCP
- * server has a record under name: "status" shows it under that. Runs the loop.
- * Returns whether there is one. */
-static bool
-find_provider_name(struct loop *loop, struct store *store, const char *url,
-    const char *profile, char name[STORE_NAME_BYTES])
-{
-	struct listing l = { .loop = loop, .store = store }; /* of all */
-	struct answer a;
-	bool found = false;
-	size_t i;
-
-	if (store_stamp(store, name) != 0)
-		return false;
-	store_list(store, on_name, &l);
-	for (i = 0; i < l.n && !found; i++) {
-		/* That it cannot be read is told when it is listed. */
-		read_record(&a, loop, store, l.names[i]);
-		found = a.there && is_provider(&a.record, l.names[i]) &&
-		    string_eq(a.record.url, url) &&
-		    string_eq(a.record.profile, profile);
-		if (found)
-			memcpy(name, l.names[i], strlen(l.names[i]) + 1);
-		answer_free(&a);
-	}
-	free(l.names);
-	return found;
+	stored_free(&a);
 }
 
 /* Tells that mcp-remote has tokens: for which servers, their names do not
@@ -536,14 +406,16 @@ print_import_folder(const struct options *o)
 static int
 list_store(struct listing *l, const struct options *o)
 {
-	size_t i;
+	char(*names)[STORE_NAME_BYTES] = NULL;
+	size_t i, n = 0;
 
 	if (l->only != NULL)
-		on_name(l->only, l);
+		list_record(l, l->only);
 	else
-		store_list(l->store, on_name, l);
-	for (i = 0; i < l->n; i++)
-		list_record(l, l->names[i]);
+		names = stored_names(l->store, &n);
+	for (i = 0; i < n; i++)
+		list_record(l, names[i]);
+	free(names);
 	if (l->json == NULL && l->shown == 0 && l->unread == 0)
 		printf("Not signed in.\n");
 	if (l->json == NULL && l->only == NULL)
@@ -587,7 +459,7 @@ command_status(const struct options *o, char **why)
 	setup_log(o, LEVEL_WARN);
 	setup_warn(o);
 	unset = setup_unset(o);
-	if (o->url != NULL && name_of(o, only, why) == 0) {
+	if (o->url != NULL && stored_name(o, only, why) == 0) {
 		l.only = only;
 		(void)url_parse(&url, o->url);
 		setup_import(&import, o, &url, &folder);
@@ -598,336 +470,16 @@ command_status(const struct options *o, char **why)
 	    (l.store = setup_store(l.loop, o, (const char *const *)unset, false,
 		 why)) != NULL) {
 		if (l.only != NULL)
-			find_provider_name(l.loop, l.store, url.text,
+			stored_find_provider(l.loop, l.store, url.text,
 			    o->profile, only);
 		status = list_store(&l, o);
 		print_running(&l, url.text);
 	}
 	json_object_put(l.json);
-	free(l.names);
 	free(folder);
 	url_free(&url);
 	store_free(l.store);
 	loop_free(l.loop);
 	string_list_free(unset);
-	return status;
-}
-
-/* --- logout --- */
-
-enum { END_MS = 5000 }; /* for a sign-in to end */
-
-struct leaving {
-	struct account account;
-	char name[STORE_NAME_BYTES];
-	bool provider; /* it is an identity provider that is left */
-	struct record record;
-	int lock, login_lock;
-	bool was_there;
-	bool imports; /* mcp-remote has tokens too */
-	char *why;
-};
-
-static void
-on_time(void *arg)
-{
-	loop_stop(arg, 0);
-}
-
-static void
-wait_ms(struct loop *l, int64_t ms)
-{
-	struct loop_timer *timer = loop_timer_new(l, on_time, l);
-
-	loop_timer_set(timer, ms);
-	loop_run(l);
-	loop_timer_free(timer);
-}
-
-/* Erases the record. If mcp-remote has tokens, a record without token and
- * client remains, because an empty store would take over those tokens again. */
-static void
-erase(struct leaving *v)
-{
-	struct account *a = &v->account;
-	struct answer answer = { .loop = a->loop };
-
-	if (!v->imports) {
-		store_erase(a->store, v->name, on_done, &answer);
-	} else {
-		record_free(&v->record);
-		record_init(&v->record);
-		v->record.url = xstrdup(a->url.text);
-		store_put(a->store, v->name, &v->record, on_done, &answer);
-	}
-	loop_run(a->loop);
-	v->why = answer.why;
-}
-
-/* Notes whether mcp-remote has tokens; they are left in its folder. */
-static void
-look_at_import(struct leaving *v)
-{
-	char *from = NULL, *why = NULL;
-	struct record r = { 0 };
-
-	if (v->account.login.import != NULL &&
-	    import_tokens(&r, v->account.login.import, &from, &why)) {
-		v->imports = true;
-		log_warn(
-		    "mcp-remote's tokens stay in %s, but mcpsplice no longer "
-		    "uses them",
-		    from);
-	}
-	record_free(&r);
-	free(from);
-	free(why);
-}
-
-/* Makes the proof of our client, if it has one. Returns false if it cannot be
- * made, which is told. */
-static bool
-prove(const struct leaving *v, char **assertion)
-{
-	const struct record *r = &v->record;
-	const struct assertion_key *key = v->provider ?
-	    v->account.provider.key :
-	    v->account.client_key;
-	char *why = NULL;
-
-	*assertion = NULL;
-	if (r->client.method != CLIENT_JWT)
-		return true;
-	if (key != NULL)
-		*assertion = assertion_make(key, r->client.id,
-		    r->issuer != NULL ? r->issuer : r->token_endpoint, NULL,
-		    (int64_t)time(NULL), &why);
-	if (*assertion != NULL)
-		return true;
-	fprintf(stderr,
-	    "mcpsplice: the token was only removed here, not revoked: %s\n",
-	    why != NULL     ? why :
-		v->provider ? "revoking it needs --idp-key" :
-			      "revoking it needs --client-key");
-	free(why);
-	return false;
-}
-
-/* Revokes one token at the authorization server. */
-static bool
-revoke(struct leaving *v, const char *token, bool is_refresh)
-{
-	struct client_request form = { 0 };
-	struct fetch_request f = {
-		.url = v->record.revocation_endpoint,
-		.content_type = "application/x-www-form-urlencoded",
-		.headers = &form.headers,
-	};
-	struct fetch_answer a;
-	char *assertion;
-
-	if (token == NULL)
-		return true;
-	if (!prove(v, &assertion))
-		return false;
-	client_revoke(&form, &v->record, token, is_refresh, assertion);
-	free(assertion);
-	f.body = buf_span(&form.form);
-	if (fetch_wait(v->account.fetcher, &f, NULL, &a)) {
-		if (a.status < 200 || a.status >= 300)
-			fprintf(stderr,
-			    "mcpsplice: the authorization server did not "
-			    "revoke the token (%s); it was only removed here\n",
-			    a.why != NULL ? a.why : "it refused");
-		fetch_answer_free(&a);
-	}
-	client_request_free(&form);
-	return true;
-}
-
-/* The refresh token first, because it lives longer. */
-static void
-revoke_both(struct leaving *v)
-{
-	const struct record *r = &v->record;
-
-	if (r->revocation_endpoint != NULL && r->client.id != NULL &&
-	    revoke(v, r->token.refresh, true))
-		revoke(v, r->token.access, false);
-}
-
-/* Has the token lock. */
-static void
-leave(struct leaving *v)
-{
-	struct account *a = &v->account;
-	struct answer answer;
-
-	read_record(&answer, a->loop, a->store, v->name);
-	if (store_found_newer(a->store)) {
-		v->why = string_copy(answer.why);
-		answer_free(&answer);
-		return;
-	}
-	look_at_import(v);
-	/* A broken record would block the next sign-in, so it is erased. */
-	if (answer.why != NULL)
-		fprintf(stderr,
-		    "mcpsplice: %s: the record was removed, but no token was "
-		    "revoked\n",
-		    answer.why);
-	if (answer.there)
-		record_copy(&v->record, &answer.record);
-	v->was_there = answer.why != NULL ||
-	    (answer.there ? v->record.token.access != NULL ||
-			v->record.client.id != NULL :
-			    v->imports);
-	if (answer.why == NULL)
-		revoke_both(v);
-	answer_free(&answer);
-	erase(v);
-}
-
-/* Asks the sign-in to end, and once more if its process has written its URL
- * after that: it did not look before. */
-static bool
-ask_for_end(struct leaving *v, bool asked)
-{
-	struct store *s = v->account.store;
-	struct pending p;
-	bool again;
-
-	store_pending(s, v->name, &p);
-	again = p.url != NULL;
-	pending_free(&p);
-	return (asked && !again) || store_end_pending(s, v->name) == 0;
-}
-
-/* Ends the sign-in that waits for its user, if there is one: if it were
- * finished later, it would sign in again. The process that holds the lock looks
- * for its end each second. The lock is kept, so that no other sign-in
- * begins. */
-static void
-end_sign_in(struct leaving *v)
-{
-	struct account *a = &v->account;
-	int64_t until = loop_now(a->loop) + END_MS;
-	bool asked = false, more = true, busy;
-
-	for (;;) {
-		v->login_lock = store_lock(a->store, STORE_LOGIN, v->name);
-		busy = v->login_lock < 0 && errno == EWOULDBLOCK;
-		if (!busy || !more || loop_now(a->loop) >= until)
-			break;
-		more = ask_for_end(v, asked);
-		asked = true;
-		wait_ms(a->loop, STORE_POLL_MS);
-	}
-	if (busy)
-		fprintf(stderr,
-		    "mcpsplice: a sign-in is still under way and could not "
-		    "be stopped; if you finish it, you are signed in again\n");
-	else if (asked)
-		printf("The sign-in that was waiting for you was cancelled.\n");
-}
-
-/* Waits for the token lock: a refresh of another copy would bring the token
- * back afterwards. Returns whether it is had. */
-static bool
-lock_token(struct leaving *v)
-{
-	struct account *a = &v->account;
-	int64_t until = loop_now(a->loop) + BOUND_TOKEN_LOCK_MS;
-
-	for (;;) {
-		v->lock = store_lock(a->store, STORE_TOKEN, v->name);
-		if (v->lock >= 0)
-			return true;
-		if (errno != EWOULDBLOCK || loop_now(a->loop) >= until)
-			break;
-		wait_ms(a->loop, STORE_POLL_MS);
-	}
-	if (errno != EWOULDBLOCK)
-		v->why = xasprintf("cannot use the token store %s: %s",
-		    os_place_shown(STORE_BELOW), strerror(errno));
-	else
-		v->why = xstrdup("another mcpsplice is taking too long to "
-				 "get a token");
-	return false;
-}
-
-/* Asks the MCP server for its address, which can decide whether the
- * authorization server may be asked. A server that cannot be reached counts as
- * one on the internet. */
-static void
-find_peer(struct leaving *v)
-{
-	struct account *a = &v->account;
-	struct probe p = { 0 };
-	char *why = NULL;
-
-	if (v->provider || !setup_needs_peer(a->options, &a->url) ||
-	    (!store_has_helper(a->store) &&
-		store_stamp(a->store, v->name) == 0))
-		return;
-	if (probe_send(&p, a->loop, a->options, &a->url, &why) == 0)
-		account_set_peer(a, p.peer);
-	else
-		log_info("%s", why);
-	probe_free(&p);
-	free(why);
-}
-
-/* What the user calls by its URL may be an identity provider. */
-static void
-find_provider(struct leaving *v)
-{
-	struct account *a = &v->account;
-
-	v->provider = find_provider_name(a->loop, a->store, a->url.text,
-	    a->options->profile, v->name);
-	if (!v->provider)
-		return;
-	/* The user named it, wherever it is. */
-	fetcher_free(a->fetcher);
-	a->fetcher = fetcher_new(a->loop, a->http, ADDRESS_PUBLIC, true);
-}
-
-int
-command_logout(const struct options *o, char **why)
-{
-	struct leaving v = { .lock = -1, .login_lock = -1 };
-	struct account *a = &v.account;
-	struct loop *l = setup_loop(why);
-	int status = 1;
-
-	if (l == NULL)
-		return 1;
-	setup_log(o, LEVEL_WARN);
-	setup_warn(o);
-	if (account_init(a, l, o, NULL, why) == 0 && a->store != NULL &&
-	    name_of(o, v.name, why) == 0) {
-		find_provider(&v);
-		find_peer(&v);
-		end_sign_in(&v);
-		if (lock_token(&v))
-			leave(&v);
-		*why = v.why;
-		status = v.why != NULL;
-		if (status == 0)
-			startup_cache_forget(os_place(OS_PLACE_DATA),
-			    a->url.host);
-		if (status == 0)
-			printf(v.was_there ? "Signed out of %s.\n" :
-					     "Not signed in to %s.\n",
-			    url_authority(&a->url));
-	} else if (*why == NULL) {
-		*why = xstrdup(a->store_why);
-	}
-	store_unlock(v.lock);
-	store_unlock(v.login_lock);
-	record_free(&v.record);
-	account_free(a);
-	loop_free(l);
 	return status;
 }

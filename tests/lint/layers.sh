@@ -255,7 +255,7 @@ BEGIN {
 	below["main"] = below["tools"]
 	order_of("core/session", "session pages call_table tools state parts " \
 	    "questions settings act held call one_way listen renew end " \
-	    "mirrored replay own_ping witness sign_in waits early lists live open " \
+	    "mirrored replay own_ping witness sign_in waits early_start lists live open " \
 	    "judge cancel from_client malformed from_server done time invariants step")
 	order_of("core/client", "client state parts act table opening " \
 	    "listen send input_required request hello from_client " \

@@ -1,4 +1,5 @@
-/* notifications/cancelled from the client. It does not wait for the gate. */
+/* notifications/cancelled from the client. It does not wait for the gate. A late
+ * answer is dropped in session_answer (call.c) or server_answer (from_server.c). */
 #include "config.h"
 
 #include "core/session/parts.h"

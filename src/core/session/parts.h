@@ -651,7 +651,7 @@ void session_waits_tick(struct session *s);
  * Notes it if not. From now on the client is not told that the call waits. */
 bool session_is_behind(struct call *c, const struct frame *m);
 
-/* --- early.c --- */
+/* --- early_start.c --- */
 
 /* A start without the server: from the startup cache, or with the stand-in. */
 

@@ -410,7 +410,7 @@ struct handshake {
 	struct attempt *opener;
 };
 
-/* early.c: a start without the server. */
+/* early_start.c: a start without the server. */
 struct early_start {
 	struct buf result; /* the result of initialize at a former start, or
 			    * that of the stand-in */
