@@ -207,8 +207,9 @@ class Round:
     def check_answer(self, ident, key, m, when):
         runs = len(self.server.runs.get(key, []))
         if "result" in m:
-            if m["result"]["content"][0]["text"] != "ran " + key:
-                self.breaks("the result of another call")
+            text = m["result"]["content"][0]["text"]
+            if text != "ran " + key:
+                self.breaks("another result: %.200s" % text)
             if runs == 0:
                 self.breaks("a result of call %d, which did not run" % ident)
             return
