@@ -253,7 +253,7 @@ http_free(struct http *h)
 	if (h == NULL)
 		return;
 	loop_undefer(h->l, h->on_turn_end, h);
-	http_pool_free(h);
+	http_handles_free(h);
 	connections_free(h->connections);
 	loop_timer_free(h->idle);
 	loop_timer_free(h->next_turn);

@@ -66,7 +66,7 @@ transfer_free(struct transfer *x)
 }
 
 void
-http_pool_free(struct http *h)
+http_handles_free(struct http *h)
 {
 	struct transfer *x;
 
@@ -86,7 +86,7 @@ http_pool_free(struct http *h)
 }
 
 void
-http_pool_release(struct transfer *x, bool reusable)
+http_handle_release(struct transfer *x, bool reusable)
 {
 	struct http *h = x->h;
 

@@ -227,9 +227,9 @@ void http_todo_add(struct transfer *x);
 /* Takes x from the list, if it is there. */
 void http_todo_remove(struct transfer *x);
 /* Puts the transfer into the pool if it may be used again, or frees it. */
-void http_pool_release(struct transfer *x, bool reusable);
+void http_handle_release(struct transfer *x, bool reusable);
 /* Frees all transfers, without callbacks. */
-void http_pool_free(struct http *h);
+void http_handles_free(struct http *h);
 
 /* --- http_way.c: what is noted of the way to the server, for http_way --- */
 
@@ -337,7 +337,7 @@ void http_finish_early(struct transfer *x, enum http_end end);
 /* --- http_setup.c: the options of an easy handle --- */
 
 /* Takes a transfer from the pool, or makes one, with all options for r. It is in
- * use until http_pool_release. The body stays the caller's; all else is copied.
+ * use until http_handle_release. The body stays the caller's; all else is copied.
  * If libcurl has no memory, x->easy is NULL, and x->refused ends the
  * transfer. */
 struct transfer *http_setup(struct http *h, const struct http_request *r);

@@ -662,7 +662,7 @@ finish(struct transfer *x, CURLcode rc, enum http_end end, int proxy_status)
 	x->ops.done(x, &a, x->arg);
 	buf_free(&why);
 	buf_free(&remedy);
-	http_pool_release(x, reusable);
+	http_handle_release(x, reusable);
 }
 
 /* The connection that libcurl chose is closed by now, or others share it, or it

@@ -218,10 +218,15 @@ user_file_backup(const char *path)
 static int
 read_backup(struct user_file *f, const char *name, size_t max, char **why)
 {
+	bool is_there;
+
 	*f = (struct user_file){ .path = xstrdup(name),
 		.target = xstrdup(name) };
-	if (os_file_look_at(OS_HERE, name, false, &f->is) < 0)
-		return errno == ENOENT ? -failed(why) : failed(why);
+	if (os_file_look_at(OS_HERE, name, false, &f->is) < 0) {
+		is_there = errno != ENOENT;
+		(void)failed(why);
+		return is_there ? -1 : 1;
+	}
 	if (check_kind(&f->is, why) < 0 ||
 	    read_content(name, max, &f->is, &f->text, why) < 0)
 		return -1;
@@ -300,7 +305,7 @@ find_usable(struct user_file *old, unsigned n, size_t max,
 		    xasprintf("its backup %s cannot be used: %s", name, reason);
 	free(reason);
 	free(name);
-	return -(rc != 0);
+	return rc == 0 ? 0 : -1;
 }
 
 /* A link may lead anywhere: what it leads to is replaced only if it is such a

@@ -90,30 +90,30 @@ fill(struct sockaddr_storage *to, const struct os_address *a)
 	return sizeof *v6;
 }
 
+static bool
+end_of(int s, bool peer, struct os_address *out)
+{
+	struct sockaddr_storage a = { 0 };
+	struct sockaddr *to = (struct sockaddr *)&a;
+	socklen_t n = sizeof a;
+
+	if ((peer ? getpeername((SOCKET)s, to, &n) :
+		    getsockname((SOCKET)s, to, &n)) != 0)
+		return false;
+	*out = os_address_of(to);
+	return true;
+}
+
 bool
 os_socket_own(int s, struct os_address *out)
 {
-	struct sockaddr_storage a;
-	socklen_t n = sizeof a;
-
-	memset(&a, 0, sizeof a);
-	if (getsockname((SOCKET)s, (struct sockaddr *)&a, &n) != 0)
-		return false;
-	*out = os_address_of((const struct sockaddr *)&a);
-	return true;
+	return end_of(s, false, out);
 }
 
 bool
 os_socket_peer(int s, struct os_address *out)
 {
-	struct sockaddr_storage a;
-	socklen_t n = sizeof a;
-
-	memset(&a, 0, sizeof a);
-	if (getpeername((SOCKET)s, (struct sockaddr *)&a, &n) != 0)
-		return false;
-	*out = os_address_of((const struct sockaddr *)&a);
-	return true;
+	return end_of(s, true, out);
 }
 
 /* A UDP socket that is connected and never written to gives the address. */

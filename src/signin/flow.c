@@ -1008,7 +1008,7 @@ run(struct login *g)
 }
 
 struct login_result
-login_order(struct login *g)
+login_flow(struct login *g)
 {
 	const char *rejected = g->config.rejected;
 

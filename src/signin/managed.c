@@ -70,7 +70,7 @@ login_new(struct loop *l, struct fetcher *f, struct store *store,
 static void
 login_run(struct login *g, struct login_done *d)
 {
-	struct login_result r = login_order(g);
+	struct login_result r = login_flow(g);
 	struct record *record = r.end == LOGIN_IDENTITY ? &g->identity :
 							  &g->record;
 	struct span text = span_of(r.why);

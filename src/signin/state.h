@@ -263,6 +263,6 @@ void login_listen(struct login *g, bool again);
 /* --- flow.c --- */
 
 /* Does all of it; once. */
-struct login_result login_order(struct login *g);
+struct login_result login_flow(struct login *g);
 
 #endif

@@ -412,7 +412,7 @@ play_all(struct own *own)
 	own->over = false;
 	buf_reset(&own->out);
 	login_parts_begin(&own->login, &own->config, &player);
-	r = login_order(&own->login);
+	r = login_flow(&own->login);
 	if (!own->over)
 		tell_end(&own->out, &r);
 	if (own->at < own->n)

@@ -41,14 +41,15 @@ proxy_for(const char *list, const char *scheme)
 {
 	size_t length, n = strlen(scheme), room = strlen(list) + 16;
 	char *proxy = os_sure(calloc(1, room));
+	bool bare;
 
 	for (; *list != '\0'; list += length) {
 		list += strspn(list, "; ");
 		length = strcspn(list, "; ");
-		if (length > 0 &&
-		    (memchr(list, '=', length) == NULL ||
-			(_strnicmp(list, scheme, n) == 0 && list[n] == '='))) {
-			n = memchr(list, '=', length) == NULL ? 0 : n + 1;
+		bare = length > 0 && memchr(list, '=', length) == NULL;
+		if (bare ||
+		    (_strnicmp(list, scheme, n) == 0 && list[n] == '=')) {
+			n = bare ? 0 : n + 1;
 			snprintf(proxy, room, "%.*s", (int)(length - n),
 			    list + n);
 			break;

@@ -249,7 +249,7 @@ any_login(uint64_t seed)
 		.retry_ms = maybe(&x) ? 5000 : 0,
 	};
 	login_parts_begin(&x.g, &x.config, &player);
-	r = login_order(&x.g);
+	r = login_flow(&x.g);
 	login_parts_end(&x.g);
 	return r.end != LOGIN_STOPPED;
 }
