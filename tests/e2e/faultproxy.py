@@ -17,6 +17,7 @@ import threading
 import time
 
 import faultserver
+import ports
 
 TICK = 0.02
 MOST = 65536            # bytes that wait on one way
@@ -288,8 +289,9 @@ class Proxy:
         self.struck = collections.Counter()
         self.log = []           # (when, words)
         self.sent = collections.defaultdict(bytearray)  # number -> bytes up
-        self.listener = socket.create_server((host, 0), backlog=512)
-        self.address = self.listener.getsockname()
+        self.address = host, ports.free_port(host)
+        self.listener = ports.bound(self.address)
+        self.listener.listen(512)
         self.thread = threading.Thread(target=self.run, daemon=True)
         self.thread.start()
 
@@ -368,10 +370,8 @@ class Proxy:
         if not refuses:
             self.listener.listen(512)
             return
-        self.listener.close()
-        self.listener = socket.socket()
-        self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        faultserver.bind_patiently(self.listener, self.address)
+        faultserver.shut(self.listener)
+        self.listener = ports.bound(self.address)
         if self.resetting:
             for number in list(self.connections):
                 self.drop(number, True)

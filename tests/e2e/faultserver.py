@@ -9,7 +9,6 @@ can be told to forget, and with each step replaceable.
 Only loopback and unix sockets, only ephemeral ports.
 """
 
-import errno
 import json
 import os
 import queue
@@ -21,6 +20,7 @@ import threading
 import time
 
 import pace
+import ports
 
 PATIENCE = 30.0
 WITNESSES = ("ping", "tools/list", "prompts/list", "resources/list")
@@ -281,20 +281,6 @@ def reset_on_close(sock):
         pass
 
 
-def bind_patiently(sock, address):
-    """A port that was ours until now may be the near end of somebody's
-    connection for a moment."""
-    for _ in range(100):
-        try:
-            sock.bind(address)
-            return
-        except OSError as e:
-            if e.errno != errno.EADDRINUSE:
-                raise
-            time.sleep(0.05)
-    sock.bind(address)
-
-
 class Closed(Exception):
     """The client closed the connection between two requests."""
 
@@ -317,7 +303,7 @@ class Server:
         self.lock = threading.RLock()
         self.open = set()
         self.sock = None
-        self.port = port
+        self.port = port or (None if unix else ports.free_port(host))
         self.bind()
         if listen:
             self.up()
@@ -330,10 +316,7 @@ class Server:
             self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             self.sock.bind(self.unix)
             return
-        self.sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bind_patiently(self.sock, (self.host, self.port))
-        self.port = self.sock.getsockname()[1]
+        self.sock = ports.bound((self.host, self.port))
 
     def up(self):
         if self.closing.is_set():

@@ -1,10 +1,21 @@
-"""A port for a program that has to be told one."""
+"""A port for a program that has to be told one, or for a server that goes away
+and comes back: nobody else gets it meanwhile.
+"""
 
+import collections
+import errno
 import random
 import socket
 import sys
+import threading
 
-_taken = []     # what keeps other tests off the ports that this one was given
+BLOCK = 200     # ports that a test takes at once
+MOST = 5        # blocks of one test; then its oldest ports come again
+
+_names = []     # what keeps other tests off our blocks
+_ours = []
+_next = collections.deque()
+_lock = threading.Lock()
 
 
 def _first_given():
@@ -16,34 +27,54 @@ def _first_given():
         return 32768
 
 
-def _take(port):
+def _take(block):
     """Is it ours until we end?  A name that only Linux has tells the others;
     elsewhere chance has to do."""
-    if sys.platform != "linux":
-        return True
-    s = socket.socket(socket.AF_UNIX)
-    try:
-        s.bind("\0mcpsplice-test-port-%d" % port)
-    except OSError:
-        s.close()
-        return False
-    _taken.append(s)
+    if sys.platform == "linux":
+        s = socket.socket(socket.AF_UNIX)
+        try:
+            s.bind("\0mcpsplice-test-ports-%d" % block)
+        except OSError:
+            s.close()
+            return False
+        _names.append(s)
+    _ours.extend(range(block, block + BLOCK))
+    _next.extend(_ours[-BLOCK:])
     return True
 
 
-def free_port():
-    """A port of 127.0.0.1 that nothing listens on, and that no other test was
-    given.  The system gives it to nobody: what it gives may go to another test
-    before the program that was told it listens."""
+def _take_any():
+    """The ports are below those that the system gives away, so that they are
+    no program's by accident, at either end of a connection."""
     first = _first_given()
-    below = range(max(first - 20000, 1024), first)
-    while True:
-        port = random.SystemRandom().choice(below)
-        if not _take(port):
-            continue
-        with socket.socket() as s:
+    blocks = list(range(max(first - 100 * BLOCK, 1024), first - BLOCK, BLOCK))
+    random.SystemRandom().shuffle(blocks)
+    if len(_ours) >= MOST * BLOCK or not any(map(_take, blocks)):
+        _next.extend(_ours)
+    if not _next:
+        raise OSError("other tests have all blocks of ports")
+
+
+def bound(address):
+    """A socket that has a port and does not listen: connects are refused."""
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.bind(address)
+    return s
+
+
+def free_port(host="127.0.0.1"):
+    """A port that nothing listens on, and that no other test was given."""
+    with _lock:
+        while True:
+            if not _next:
+                _take_any()
+            port = _next.popleft()
             try:
-                s.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-        return port
+                # A process that another thread starts just now may hold this
+                # socket for a moment longer; it is in no one's way.
+                bound((host, port)).close()
+                return port
+            except OSError as e:
+                if e.errno != errno.EADDRINUSE:
+                    raise

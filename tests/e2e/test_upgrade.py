@@ -12,6 +12,7 @@ import os
 import random
 import re
 import shutil
+import socket
 import subprocess
 import threading
 import time
@@ -74,22 +75,25 @@ class World(authserver.Case):
         super().setUp()
         if not hasattr(os, "uname") or os.uname().sysname != "Linux":
             self.skipTest("127.83.17.1 is no address of this system")
-        self.a = self.adopt(self.alone_there(), {})
+        self.be_alone()
+        self.a = self.adopt(authserver.AuthServer(host=ISSUER, port=PORT), {})
         self.m = self.adopt(Recalled(self.a), {})
         self.modern = faultserver.Mcp(host=HOST, port=PORT + 1)
         self.servers.append(self.modern)
         self.b = self.browser()
 
-    @staticmethod
-    def alone_there():
-        """The first server; waits for another run of these tests."""
+    def be_alone(self):
+        """Waits until no other run of these tests is there."""
+        name = socket.socket(socket.AF_UNIX)
+        self.addCleanup(name.close)
         limit = pace.Limit(LONG)
         while True:
             try:
-                return authserver.AuthServer(host=ISSUER, port=PORT)
+                return name.bind("\0mcpsplice-test-upgrade")
             except OSError:
                 if limit.left() <= 0:
                     raise
+            time.sleep(0.05)
 
     def proxy(self, *args, **kw):
         return self.splice(self.m, "--browser", self.b.command, "--start",

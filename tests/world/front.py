@@ -19,21 +19,6 @@ import ports                                            # noqa: E402
 import support                                          # noqa: E402
 
 
-given = set()
-given_lock = threading.Lock()
-
-
-def fresh_port():
-    """One that no other server here has or had: while a server is down its
-    port looks free."""
-    with given_lock:
-        while True:
-            port = ports.free_port()
-            if port not in given:
-                given.add(port)
-                return port
-
-
 class Seen:
     """A request that passed."""
 
@@ -179,15 +164,13 @@ class Front:
         self.hops = set()
         self.cond = threading.Condition()
         self.listener = None
-        self.port = fresh_port()
+        self.port = ports.free_port()
         self.url = "http://127.0.0.1:%d/mcp" % self.port
 
     # the socket
 
     def up(self):
-        self.listener = socket.socket()
-        self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        faultserver.bind_patiently(self.listener, ("127.0.0.1", self.port))
+        self.listener = ports.bound(("127.0.0.1", self.port))
         self.listener.listen(64)
         threading.Thread(target=self.accept, args=(self.listener,),
                          daemon=True).start()

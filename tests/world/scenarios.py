@@ -15,6 +15,7 @@ import time
 import front
 import eraserver
 import pace
+import ports
 import raw
 import support
 
@@ -53,7 +54,7 @@ class Served:
         self.mode = mode
         self.folder = case.path("served-%d" % case.count())
         os.mkdir(self.folder)
-        self.ports = [front.fresh_port() for _ in range(count)]
+        self.ports = [ports.free_port() for _ in range(count)]
         self.front = front.Front(self.ports, by)
         self.url = self.front.url
         self.processes = []
