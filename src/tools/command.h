@@ -11,6 +11,9 @@
 #include "options/options.h"
 #include "store/record.h"
 
+/* The program's folder, below OS_PLACE_DATA. */
+#define OWN_FOLDER ".local/state/mcpsplice"
+
 /* Each returns the exit status, and sets *why, a message for users that the
  * caller owns, if it failed. */
 

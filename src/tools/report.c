@@ -15,7 +15,6 @@
 #include "os/process.h"
 #include "tools/command.h"
 
-#define FOLDER ".local/state/mcpsplice"
 #define NAME "report.txt"
 
 struct part {
@@ -69,7 +68,7 @@ add_part(struct buf *out, struct loop *l, const struct options *o,
 static int
 save(struct span text, char **why)
 {
-	int dir = file_dir(os_place(OS_PLACE_DATA), FOLDER, true, why), rc = -1;
+	int dir = file_dir(os_place(OS_PLACE_DATA), OWN_FOLDER, true, why), rc = -1;
 
 	if (dir < 0)
 		return -1;
@@ -77,7 +76,7 @@ save(struct span text, char **why)
 		rc = 0;
 	else
 		*why = xasprintf("%s cannot be written: %s",
-		    os_place_shown(FOLDER "/" NAME), strerror(errno));
+		    os_place_shown(OWN_FOLDER "/" NAME), strerror(errno));
 	file_close(dir);
 	return rc;
 }
@@ -108,7 +107,7 @@ command_report(const struct options *o, char **why)
 	string_wipe(&text);
 	if (status == 0) {
 		text = os_path_join(os_place(OS_PLACE_DATA),
-		    os_place_below(FOLDER "/" NAME));
+		    os_place_below(OWN_FOLDER "/" NAME));
 		printf("%s is written. Read it before you send it.\n", text);
 		free(text);
 	}

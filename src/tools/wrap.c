@@ -4,6 +4,7 @@
 #include "tools/wrap.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "base/codec.h"
 #include "base/log.h"
 #include "core/wire/json.h"
+#include "io/file.h"
 #include "io/user_file.h"
 #include "os/file.h"
 #include "os/place.h"
@@ -871,12 +873,36 @@ conclude(const struct wrap *w)
 		       "--write.\n");
 }
 
+/* Two runs that change the same file at once could count on one another's
+ * backups. Returns a lock, or -1, with *why if another run has it. Where the
+ * folder cannot be had, runs do not notice one another. */
+static int
+lock_out_others(char **why)
+{
+	char *reason = NULL;
+	int dir = file_dir(os_place(OS_PLACE_DATA), OWN_FOLDER, true, &reason);
+	int lock = -1;
+
+	if (dir >= 0) {
+		lock = os_folder_lock(dir);
+		if (lock < 0 && errno == EWOULDBLOCK)
+			*why = xstrdup("another mcpsplice wrap is changing "
+				       "files; try again");
+		file_close(dir);
+	}
+	free(reason);
+	return lock;
+}
+
 int
 command_wrap(const struct options *o, char **why)
 {
 	struct wrap w = { .options = o };
 	const char *home = os_place(OS_PLACE_HOME);
+	int lock = o->wrap_write || o->wrap_restore ? lock_out_others(why) : -1;
 
+	if (*why != NULL)
+		return 1;
 	if (!os_path_absolute(home))
 		home = NULL;
 	w.self = os_path_of_program(o->argv[0]);
@@ -895,6 +921,8 @@ command_wrap(const struct options *o, char **why)
 		    os_place_variable(OS_PLACE_HOME));
 	}
 	free(w.self);
+	if (lock >= 0)
+		file_close(lock);
 	if (fflush(stdout) == EOF && *why == NULL)
 		*why = xstrdup("cannot write to stdout");
 	return w.failed || *why != NULL;

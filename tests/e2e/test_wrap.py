@@ -1,6 +1,7 @@
 """mcpsplice wrap: the files of hosts, in a home made for each test.  What is
 rewritten has to be started: each new entry is given --show-config."""
 
+import fcntl
 import json
 import os
 import re
@@ -286,6 +287,25 @@ class Command(Base):
         self.assertIn("Nothing to change", self.wrap("--write"))
         self.assertEqual(self.get(path), once)
         self.assertFalse(os.path.exists(path + ".mcpsplice-backup.2"))
+
+    def test_another_run(self):
+        """It changes files just now."""
+        path = self.put(".cursor/mcp.json", self.TEXT)
+        self.wrap("--write")
+        shutil.copy(path + ".mcpsplice-backup", path)
+        folder = os.open(os.path.join(self.home, ".local/state/mcpsplice"),
+                         os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            for args in ("--write",), ("--restore",), ("--write", path):
+                self.assertIn("another mcpsplice wrap is changing files",
+                              self.wrap(*args, status=1))
+                self.assertEqual(self.get(path), self.TEXT)
+            self.assertIn("add --write", self.wrap())
+        finally:
+            os.close(folder)
+        self.wrap("--write")
+        self.assertNotEqual(self.get(path), self.TEXT)
 
     def test_backups(self):
         path = self.put(".cursor/mcp.json", self.TEXT, 0o640)
