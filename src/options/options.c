@@ -123,6 +123,13 @@ parse_url(struct loader *l, const char *text)
 		*l->why = xasprintf("the URL %s", wrong);
 		return -1;
 	}
+	/* left of the JSON or the sentence that it was copied from */
+	if (*text != '\0' &&
+	    strchr(",;\"'`>", text[strlen(text) - 1]) != NULL) {
+		*l->why = xasprintf("the URL must not end with %s",
+		    text + strlen(text) - 1);
+		return -1;
+	}
 	status = url_parse(&l->url, text);
 	l->has_url = status == URL_OK;
 	if (!l->has_url)

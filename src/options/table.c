@@ -625,14 +625,19 @@ static const char *const words[][2] = {
 	{ "|port|p|redirectport|", "callback-port" },
 	{ "|s|", "quiet" },
 	{ "|y|yes|", "it belongs to npx; remove it" },
-	{ "|allowtools|allowedtools|includetools|filter|", "only-tool" },
-	{ "|excludetools|blockedtools|disabledtools|", "ignore-tool" },
+	{ "|only|allow|allowtools|allowedtools|includetools|filter|",
+	    "only-tool" },
+	{ "|ignore|deny|block|excludetools|blockedtools|disabledtools|",
+	    "ignore-tool" },
 	{ "|ca|cabundle|cafile|", "cacert" },
 	{ "|insecure|k|noverify|noverifyssl|nosslverify|skiptlsverify|",
 	    "certificates are always checked; --cacert FILE trusts your own" },
 	{ "|all|helpall|", "write \"mcpsplice help all\"" },
 	{ "|dryrun|diff|n|", "wrap changes nothing without --write" },
 	{ "|undo|revert|rollback|", "restore" },
+	{ "|output|outputfile|outfile|out|o|",
+	    "redirect standard output (>FILE); \"mcpsplice report\" prints "
+	    "the path of its file" },
 };
 
 const char *

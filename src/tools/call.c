@@ -135,6 +135,25 @@ check_once(char *const *words, size_t i, char **why)
 	return 0;
 }
 
+/* The same for the members of an object. */
+static int
+check_members(struct span object, char **why)
+{
+	struct span key, value;
+	struct buf name = { 0 };
+	size_t at = 0;
+	int rc = 0;
+
+	while (rc == 0 && json_next(object, &at, &key, &value)) {
+		buf_reset(&name);
+		json_string((struct span){ key.p - 1, key.n + 2 }, &name);
+		if (json_get(object, buf_str(&name)).p != value.p)
+			rc = fail_why(why, "%s is given twice", buf_str(&name));
+	}
+	buf_free(&name);
+	return rc;
+}
+
 /* A message is one line: line breaks, which can only stand between tokens,
  * become blanks. */
 static void
@@ -161,7 +180,7 @@ arguments_read(char *const *words, size_t n, struct span text,
 		join_lines(out, from);
 		if (json_kind(text) == '{' &&
 		    json_check(text, DEPTH, NULL, NULL, NULL) == JSON_OK)
-			return 0;
+			return check_members(text, why);
 		return fail_why(why,
 		    "the arguments are not a JSON object such as "
 		    "'{\"key\": \"value\"}'");

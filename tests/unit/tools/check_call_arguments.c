@@ -58,6 +58,8 @@ static const struct {
 	    "a JSON object" },
 	{ "a:=b", "", "", "a: not JSON; for text, write a=..." },
 	{ "a=1|b=2|a:=3", "", "", "a is given twice" },
+	{ "{\"a\":1,\"b\":2,\"\\u0061\":3}", "", "", "a is given twice" },
+	{ "-", "{\"a b\":1,\"a b\":1}", "", "a b is given twice" },
 	{ "-", "", "",
 	    "the arguments are not a JSON object such as "
 	    "'{\"key\": \"value\"}'" },
