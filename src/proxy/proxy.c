@@ -18,6 +18,7 @@
 #include "core/chain.h"
 #include "core/exchange/fault.h"
 #include "core/wire/edit.h"
+#include "core/wire/json.h"
 #include "core/wire/lines.h"
 #include "core/wire/msg.h"
 #include "core/wire/redact.h"
@@ -139,6 +140,19 @@ on_trouble(enum log_level level, const char *text, void *arg)
 	loop_timer_set(p->note_timer, NOTE_MS);
 }
 
+/* Many hosts do not show the errors that they get. */
+static void
+note_error(struct proxy *p, const struct frame *f)
+{
+	struct buf text = { 0 };
+
+	if (span_is(json_get(json_get(f->error, "data"), "source"),
+		"\"mcpsplice\"") &&
+	    json_string(json_get(f->error, "message"), &text) == 0)
+		on_trouble(LEVEL_ERROR, buf_str(&text), p);
+	buf_free(&text);
+}
+
 static void
 begin_note(struct proxy *p)
 {
@@ -200,6 +214,8 @@ on_burst_end(void *arg)
 static void
 act_write(struct proxy *p, struct frame *f)
 {
+	if (f->kind == FRAME_ERROR && p->note != NULL)
+		note_error(p, f);
 	pipes_write(p->pipes, f);
 	if (p->stdout_burst || pipes_memory(p->pipes) <= BOUND_QUEUE_BYTES)
 		return;

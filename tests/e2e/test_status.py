@@ -57,6 +57,7 @@ class Status(support.Case):
         note, = self.notes(url)
         self.assertFalse(note["lives"])
         self.assertIn("127.0.0.1:1", note["trouble"][0]["text"])
+        self.assertIn("cannot be reached", note["trouble"][-1]["text"])
         rc, out, err = self.once(["status", url])
         self.assertEqual(rc, 1)
         self.assertIn("ended; started", out.decode())
@@ -66,6 +67,17 @@ class Status(support.Case):
         self.assertNotIn(b"Processes", self.once(["status"])[1])
         self.assertNotIn(b"Processes",
                          self.once(["status", "http://127.0.0.1:2/mcp"])[1])
+
+    def test_what_only_the_host_was_told(self):
+        """The error of its initialize, which it does not show."""
+        url = self.http(lambda rx, tx: tx.text(404, "nothing here")).url
+        p = self.splice(url)
+        p.send(support.init())
+        self.assertIn("no MCP server at this path",
+                      p.answer(1)["error"]["message"])
+        p.finish()
+        self.assertIn("no MCP server at this path",
+                      self.once(["status", url])[1].decode())
 
     def test_killed(self):
         s, p = self.pair()

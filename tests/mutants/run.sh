@@ -2,8 +2,8 @@
 # Would the random tests notice? Each patch of this folder breaks the program
 # in a way that it was broken once (a mutant). What the patch names in its line
 # "Found-by" must fail then: the explorer of the chain or of the session, the
-# chaos, or the fault proxy, each of them for no longer than contrib/check runs
-# it.
+# schedules of the chain, the chaos, or the fault proxy, each of them for no
+# longer than contrib/check runs it.
 #
 # tests/mutants/run.sh [PATCH...]
 #
@@ -30,7 +30,7 @@ build()
 {
 	make -j2 -C "$work/build/src" >"$work/log" 2>&1 &&
 	    make -j2 -C "$work/build/tests" explore/explore_chain \
-		explore/explore_session >>"$work/log" 2>&1 && return
+		explore/explore_session unit/core/check_chain >>"$work/log" 2>&1 && return
 	cat "$work/log"
 	exit 1
 }
@@ -43,6 +43,12 @@ run_explorer()
 run_session()
 {
 	"$work/build/tests/explore/explore_session"
+}
+
+run_schedules()
+{
+	(cd "$work/build/tests" && abs_srcdir=$work/tree/tests \
+	    unit/core/check_chain)
 }
 
 run_chaos()
@@ -59,7 +65,8 @@ run_faults()
 
 build
 if ! EXPLORE=5000 run_explorer >"$work/log" ||
-    ! EXPLORE=5000 run_session >"$work/log"; then
+    ! EXPLORE=5000 run_session >"$work/log" ||
+    ! run_schedules >"$work/log"; then
 	cat "$work/log"
 	echo 'FAIL: without a mutant'
 	exit 1
@@ -75,7 +82,7 @@ for patch; do
 			missed=1
 		else
 			echo "found   $name: $(grep -E \
-			    'breaks a rule|in a crash' "$work/log" | tail -n 1)"
+			    'breaks a rule|in a crash|:F:' "$work/log" | tail -n 1)"
 		fi
 	done
 	patch -s -R -p1 -F3 -d "$work/tree" <"$patch"

@@ -91,7 +91,10 @@ process_note_trouble(struct process_note *n, const char *text)
 
 	if (n == NULL)
 		return;
-	if (n->n_trouble == max) {
+	if (n->n_trouble > 0 &&
+	    strcmp(n->trouble[n->n_trouble - 1].text, text) == 0) {
+		free(n->trouble[--n->n_trouble].text);
+	} else if (n->n_trouble == max) {
 		free(n->trouble[0].text);
 		for (i = 1; i < max; i++)
 			n->trouble[i - 1] = n->trouble[i];

@@ -25,7 +25,8 @@ struct process_note_config {
 /* Makes a note, which the caller owns, without touching the disk. Returns NULL,
  * which all functions below take, if nothing is kept. */
 struct process_note *process_note_new(const struct process_note_config *c);
-/* Keeps a warning or an error; the oldest of many goes. */
+/* Keeps a warning or an error, once if it comes twice in a row; the oldest of
+ * many goes. */
 void process_note_trouble(struct process_note *n, const char *text);
 /* Writes the file. client: clientInfo of the host, JSON; session: the number of
  * the session, 0: there is none. */

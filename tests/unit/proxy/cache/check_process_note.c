@@ -128,11 +128,13 @@ START_TEST(a_process_that_ends)
 	ck_assert_uint_eq(home_count(FOLDER), 0);
 	n = begin();
 	process_note_trouble(n, "it \"failed\"");
+	process_note_trouble(n, "it \"failed\"");
 	process_note_free(n);
 	ck_assert_uint_eq(look(), 1);
 	ck_assert(!note_lives);
-	ck_assert(memmem(note.p, note.n, "\"text\":\"it \\\"failed\\\"\"",
-		      22) != NULL);
+	ck_assert(memmem(note.p, note.n, "\"text\":\"it \\\"failed\\\"\"}]",
+		      24) != NULL);
+	ck_assert(memmem(note.p, note.n, "},{", 3) == NULL);
 }
 END_TEST
 
