@@ -115,6 +115,7 @@ parse_url(struct loader *l, const char *text)
 {
 	const char *wrong = mistype_value(text);
 	enum url_status status;
+	char end;
 
 	if (wrong == NULL && strpbrk(text, " \t\r\n") != NULL)
 		wrong =
@@ -123,11 +124,11 @@ parse_url(struct loader *l, const char *text)
 		*l->why = xasprintf("the URL %s", wrong);
 		return -1;
 	}
-	/* left of the JSON or the sentence that it was copied from */
-	if (*text != '\0' &&
-	    strchr(",;\"'`>", text[strlen(text) - 1]) != NULL) {
-		*l->why = xasprintf("the URL must not end with %s",
-		    text + strlen(text) - 1);
+	end = *text == '\0' ? '\0' : text[strlen(text) - 1];
+	/* left of the JSON that it was copied from */
+	if (end == ',' || end == ';' ||
+	    (end == '"' && strchr(text, end) == text + strlen(text) - 1)) {
+		*l->why = xasprintf("the URL must not end with %c", end);
 		return -1;
 	}
 	status = url_parse(&l->url, text);

@@ -68,7 +68,8 @@ add_part(struct buf *out, struct loop *l, const struct options *o,
 static int
 save(struct span text, char **why)
 {
-	int dir = file_dir(os_place(OS_PLACE_DATA), OWN_FOLDER, true, why), rc = -1;
+	int dir = file_dir(os_place(OS_PLACE_DATA), OWN_FOLDER, true, why),
+	    rc = -1;
 
 	if (dir < 0)
 		return -1;
