@@ -269,6 +269,16 @@ read_operand(struct argv_state *st, char *arg)
 	return -1;
 }
 
+/* Does the word begin with a dash of a text program, U+2010 to U+2015? In an
+ * argument of a tool it may be meant. */
+static bool
+has_long_dash(const struct argv_state *st, const char *arg)
+{
+	return strncmp(arg, "\xe2\x80", 2) == 0 &&
+	    (unsigned char)arg[2] >= 0x90 && (unsigned char)arg[2] <= 0x95 &&
+	    (st->out->command != COMMAND_CALL || st->out->operands.n == 0);
+}
+
 /* Returns how many arguments are left of "npx -y mcp-remote[@VERSION]", or of
  * the same with our own name. */
 static int
@@ -300,7 +310,11 @@ option_argv_read(struct option_argv *out, int argc, char **argv, char **why)
 	out->leftover = leftover(argc, argv, &out->remote);
 	for (st.at = 1 + out->leftover; rc == 0 && st.at < argc; st.at++) {
 		arg = argv[st.at];
-		if (ended || st.topic || arg[0] != '-' || arg[1] == '\0')
+		if (has_long_dash(&st, arg))
+			rc = fail_why(why,
+			    "\"%.40s\" begins with a typographic dash; use -",
+			    arg);
+		else if (ended || st.topic || arg[0] != '-' || arg[1] == '\0')
 			rc = read_operand(&st, arg);
 		else if (arg[1] != '-')
 			rc = read_letters(&st, arg + 1);

@@ -162,8 +162,9 @@ find_url(struct loader *l)
 	}
 	*l->why = taker != NULL ?
 	    xasprintf("--%s took the URL as its value", taker) :
-	    xasprintf("no URL given; usage: mcpsplice %s%s[options] URL",
-		command, *command == '\0' ? "" : " ");
+	    xasprintf("no URL given; usage: mcpsplice %s%s[options] URL%s",
+		command, *command == '\0' ? "" : " ",
+		l->o->command == COMMAND_CALL ? " TOOL [ARGUMENT...]" : "");
 	return -1;
 }
 
@@ -359,6 +360,11 @@ warn_of_variables(const struct loader *l, struct strings *warnings)
 				    "unknown variable %s (did you mean %s?)",
 				name, option));
 			free(option);
+		} else if (meant != NULL && strchr(meant, ' ') != NULL &&
+		    strncmp(meant, "mcpsplice ", 10) != 0 &&
+		    !is_known(l->o, name)) {
+			strings_add(warnings,
+			    xasprintf("unknown variable %s: %s", name, meant));
 		}
 		free(name);
 	}

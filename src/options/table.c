@@ -608,10 +608,14 @@ static const char *const words[][2] = {
 	{ "|whoami|ps|sessions|log|logs|", "mcpsplice status URL" },
 	{ "|auth|authorize|signin|oauth|", "mcpsplice login URL" },
 	{ "|invoke|execute|calltool|", "mcpsplice call URL TOOL KEY=VALUE" },
-	{ "|token|bearer|bearertoken|apikey|accesstoken|authtoken|authorization|",
+	{ "|token|bearer|bearertoken|oauth2bearer|apikey|accesstoken|authtoken|authorization|",
 	    "to send a token: --bearer-env NAME, or --bearer-file FILE" },
+	{ "|user|basic|", "write -H 'Authorization: Basic ${VAR}'" },
+	{ "|u|",
+	    "the URL needs no option: mcpsplice URL; instead of a user "
+	    "name, write -H 'Authorization: Basic ${VAR}'" },
 	{ "|clientsecret|", "use --client-secret-file or --client-secret-env" },
-	{ "|url|server|serverurl|endpoint|remote|uri|mcpurl|sseurl|u|",
+	{ "|url|server|serverurl|endpoint|remote|uri|mcpurl|sseurl|",
 	    "the URL needs no option: mcpsplice URL" },
 	{ "|timeout|requesttimeout|readtimeout|tooltimeout|maxtime|t|m|",
 	    "did you mean --call-timeout or --init-timeout?" },
@@ -627,7 +631,7 @@ static const char *const words[][2] = {
 	{ "|y|yes|", "it belongs to npx; remove it" },
 	{ "|only|allow|allowtools|allowedtools|includetools|filter|",
 	    "only-tool" },
-	{ "|ignore|deny|block|excludetools|blockedtools|disabledtools|",
+	{ "|ignore|deny|block|hide|excludetools|blockedtools|disabledtools|",
 	    "ignore-tool" },
 	{ "|ca|cabundle|cafile|", "cacert" },
 	{ "|insecure|k|noverify|noverifyssl|nosslverify|skiptlsverify|",
@@ -741,7 +745,8 @@ mistype_value(const char *text)
 	    (strchr("\"'`<\xc2", *text) == NULL &&
 		strncmp(text, "\xe2\x80", 2) != 0))
 		return NULL;
-	return "has quotes around it; remove them";
+	return *text == '<' ? "has brackets around it; remove them" :
+			      "has quotes around it; remove them";
 }
 
 const char *

@@ -103,7 +103,7 @@ add_word(const char *word, struct span schema, struct buf *out, char **why)
 	if (name.n == 0)
 		return fail_why(why,
 		    "\"%.60s\" is not an argument: write key=value, key:=JSON, "
-		    "or all as a JSON object",
+		    "or all as a JSON object in single quotes",
 		    word);
 	value = span_of(equals + 1);
 	if (json && json_check(value, DEPTH, NULL, NULL, NULL) != JSON_OK)

@@ -862,11 +862,11 @@ conclude(const struct wrap *w)
 	if (w->files == 0)
 		printf(o->wrap_restore ?
 			"No file has a backup.\n" :
-			"No configuration of a known host found; name the "
-			"file.\n");
+			"No configuration of a known host found; name it: "
+			"mcpsplice wrap FILE\n");
 	else if (o->wrap_list || o->wrap_restore)
 		return;
-	else if (w->entries == 0 && !w->by_hand)
+	else if (w->entries == 0 && !w->by_hand && !w->failed)
 		printf("Nothing to change.\n");
 	else if (w->entries > 0 && !o->wrap_write)
 		printf("Nothing has been changed yet. To change it, add "

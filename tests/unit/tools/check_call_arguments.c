@@ -46,16 +46,16 @@ static const struct {
 	/* refused */
 	{ "x", "", "",
 	    "\"x\" is not an argument: write key=value, key:=JSON, or all as "
-	    "a JSON object" },
+	    "a JSON object in single quotes" },
 	{ "=1", "", "",
 	    "\"=1\" is not an argument: write key=value, key:=JSON, or all as "
-	    "a JSON object" },
+	    "a JSON object in single quotes" },
 	{ ":=1", "", "",
 	    "\":=1\" is not an argument: write key=value, key:=JSON, or all as "
-	    "a JSON object" },
+	    "a JSON object in single quotes" },
 	{ "a=1|-", "{}", "",
 	    "\"-\" is not an argument: write key=value, key:=JSON, or all as "
-	    "a JSON object" },
+	    "a JSON object in single quotes" },
 	{ "a:=b", "", "", "a: not JSON; for text, write a=..." },
 	{ "a=1|b=2|a:=3", "", "", "a is given twice" },
 	{ "{\"a\":1,\"b\":2,\"\\u0061\":3}", "", "", "a is given twice" },
@@ -95,7 +95,7 @@ static const struct {
 	    "the tool has no argument \"mesage\"; it has: m" },
 	{ "hi", "", SCHEMA,
 	    "\"hi\" is not an argument: write key=value, key:=JSON, or all as "
-	    "a JSON object" },
+	    "a JSON object in single quotes" },
 	{ "c=1", "",
 	    "{\"required\":[\"a\",\"b\",\"c\"],\"properties\":{\"a\":{},"
 	    "\"b\":{},\"c\":{}}}",
