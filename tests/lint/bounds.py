@@ -39,9 +39,9 @@ INTRODUCTION = """\
 A client, a server, an authorization server, a program or a file can make
 .Nm
 keep, do or wait for only so much.
-Each value is shown with the option that changes it, if there is one, with what
-it limits, and with what happens beyond it.
-A size includes the memory around each message where many small ones are kept.
+Each value is followed by the option that changes it, if there is one, by what
+it limits and, after the colon, by what happens beyond it, in the same order.
+Where many small messages are kept, a size includes the memory around each.
 """
 
 
