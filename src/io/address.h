@@ -1,7 +1,6 @@
 /*
- * The class of an address. It serves the rule that a server on the internet
- * must not be able to make mcpsplice connect to machines in the user's own
- * network.
+ * The class of an address: a server on the internet must not be able to make
+ * mcpsplice connect to machines in the user's own network.
  */
 #ifndef MCPSPLICE_IO_ADDRESS_H
 #define MCPSPLICE_IO_ADDRESS_H

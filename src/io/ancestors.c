@@ -1,7 +1,6 @@
 /*
- * An ancestor is read while it lives, so its number is its own, but for that of
- * a process that ends in these microseconds: then another process of the same
- * user is read, or none.
+ * An ancestor is read while it lives, so its number belongs to it. Only if it
+ * ends in these microseconds is another process of the same user read, or none.
  */
 #include "config.h"
 

@@ -1,8 +1,8 @@
 /*
  * What the processes that started this one have in their environment and have
  * not passed on. MCP's SDKs start a server with HOME, PATH and little else, so
- * the desktop of the user is known to the host only. Nothing is found where
- * there is no /proc as on Linux.
+ * only the host knows the user's desktop. Without a /proc like that of Linux,
+ * nothing is found.
  */
 #ifndef MCPSPLICE_IO_ANCESTORS_H
 #define MCPSPLICE_IO_ANCESTORS_H

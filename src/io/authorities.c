@@ -1,4 +1,4 @@
-/* Certificate authorities: a file, a folder, or both files as one. */
+/* Certificate authorities: a file, a folder, or two files as one. */
 #include "config.h"
 
 #include "io/http_state.h"

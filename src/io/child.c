@@ -1,5 +1,5 @@
 /*
- * Starting a program and reading its output.
+ * Starts a program and reads its output.
  *
  * Invariants: each process is in the list of processes until it is waited for,
  * and no other process is waited for, so its number cannot be reused and is

@@ -6,7 +6,7 @@
  *  - transfers start in the first of the multi handles only; each of the others
  *    runs a transfer, or is freed by the next connections_work;
  *  - a record with users is never judged by its idle time;
- *  - a record that libcurl has closed is on no list, and goes with its last
+ *  - a record that libcurl has closed is on no list, and is freed with its last
  *    user.
  */
 #include "config.h"

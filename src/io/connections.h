@@ -7,11 +7,11 @@
  *
  * libcurl chooses a connection; right before it writes the request, the choice
  * is judged here: by how long the connection was idle, and when its server
- * closes idle connections. Its age says little: a server closes after a time of
- * its own, and a connection dies in silence at any time (NAT, another network).
- * The kernel knows more: it asks an idle peer every HTTP_KEEPALIVE_IDLE_S
- * whether it is there (TCP keepalive, RFC 9293 3.8.4), and tells when the peer
- * was last heard.
+ * closes idle connections. Its age says little: each server closes after its
+ * own time, and a connection can die silently at any time (NAT, another
+ * network). The kernel knows more: it asks an idle peer every
+ * HTTP_KEEPALIVE_IDLE_S whether it is alive (TCP keepalive, RFC 9293 3.8.4),
+ * and says when the peer was last heard.
  */
 #ifndef MCPSPLICE_IO_CONNECTIONS_H
 #define MCPSPLICE_IO_CONNECTIONS_H

@@ -1,4 +1,4 @@
-/* The cookie jar is counted, and thinned when it holds too much. */
+/* Counts the cookie jar, and drops the oldest cookies when it is too large. */
 #include "config.h"
 
 #include "io/http_state.h"

@@ -1,7 +1,7 @@
 /*
  * The program's own files, in its own folders: a folder is opened and checked
- * once, and files are named relative to it: no link that somebody puts there is
- * followed, and no file is read that other users could have written. No
+ * once, and files are named relative to it. No link that somebody puts there is
+ * followed, and no file that other users could have written is read. No
  * function here waits for another process, ends this one, or leaves half a file
  * behind.
  *

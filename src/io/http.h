@@ -1,6 +1,6 @@
 /*
  * HTTP on a curl multi handle. A request goes in; head, data and done come out.
- * This room handles the traps of libcurl:
+ * This room deals with the pitfalls of libcurl:
  *  - curl callbacks only take in bytes; sending, aborting and resuming are
  *    deferred to the end of the turn, with an empty curl stack;
  *  - the library never sends a POST twice: the first call of

@@ -1,6 +1,6 @@
 /*
- * The transfers of an http object: those that wait for the end of the turn, a
- * queue through the transfers themselves, those in use, and those to use again,
+ * The transfers of an http object: those that wait for the end of the turn (a
+ * queue linked through the transfers), those in use, and those to be reused,
  * because an easy handle is expensive to make.
  */
 #include "config.h"

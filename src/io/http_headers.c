@@ -1,4 +1,4 @@
-/* What an answer's headers say, and who sent it. */
+/* What the headers of an answer say, and who sent it. */
 #include "config.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Silent transfers: what the server says nothing on for its time is ended. */
+/* Silent transfers: one on which the server is silent for too long is ended. */
 #include "config.h"
 
 #include "io/http_state.h"

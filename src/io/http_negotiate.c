@@ -1,8 +1,8 @@
 /*
  * Negotiate. libcurl puts a token for the ticket into each request from the
  * start, so that a body is seldom sent twice; without a ticket the request goes
- * out without a token. What GSS-API says of a ticket that cannot be had,
- * libcurl tells in words only. They name principals and causes, never a key.
+ * out without a token. If there is no ticket, libcurl passes on GSS-API's
+ * reason only as text, which names principals and causes, but never a key.
  */
 #include "config.h"
 

@@ -1,5 +1,6 @@
-/* The proxy: by option, by the variables of the environment (HTTPS_PROXY and the
- * like, NO_PROXY), which libcurl reads itself, or by the system's settings. */
+/* The proxy comes from the option, from environment variables (HTTPS_PROXY and
+ * the like, NO_PROXY), which libcurl reads itself, or from the system's
+ * settings. */
 #include "config.h"
 
 #include "io/http_state.h"

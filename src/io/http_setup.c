@@ -1,5 +1,5 @@
-/* What libcurl has to know: what never changes, and one request with its
- * method, URL, body and headers. */
+/* What libcurl is told: what never changes, and one request with its method,
+ * URL, body and headers. */
 #include "config.h"
 
 #include "io/http_state.h"

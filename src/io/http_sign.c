@@ -2,10 +2,10 @@
  * Requests that libcurl signs for AWS (Signature Version 4). It signs the method,
  * the URL, the body of CURLOPT_POSTFIELDS and each header that it is given.
  *
- * Before 8.14 it takes the path as it is sent, but what counts is that path with
- * each byte encoded once more; before 8.4 also the query, which has to be sorted
- * and encoded in one way. Such a library is given the URL in the form that is
- * signed, and beside it what is sent.
+ * Before 8.14 it signs the path as it is sent, but AWS expects each byte of
+ * that path to be encoded once more; before 8.4 it does the same with the
+ * query, which must be sorted and encoded in one way. Such a library gets the
+ * URL in the form to be signed and, separately, the one to be sent.
  */
 #include "config.h"
 

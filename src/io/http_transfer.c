@@ -1,5 +1,5 @@
 /*
- * What libcurl tells of one transfer, by its callbacks and by its result, and
+ * What libcurl says about one transfer, by its callbacks and its result, and
  * what that means. While libcurl is on the stack, the callbacks only take in
  * bytes and times.
  */

@@ -1,9 +1,9 @@
 /*
  * HTTP/2. Many exchanges share a connection, so it is not closed when one of
- * them is given up, and its age tells nothing: here it is decided when it is
- * not used any more. A request that the server refuses unprocessed (REFUSED_-
- * STREAM, or a stream above the last one of a GOAWAY; RFC 9113 section 8.7) was
- * not sent, whatever it is.
+ * them is given up, and its age says nothing: this file decides when it is no
+ * longer used. A request that the server refuses unprocessed (REFUSED_STREAM,
+ * or a stream above the last one of a GOAWAY; RFC 9113 section 8.7) was not
+ * sent, whatever it is.
  */
 #include "config.h"
 

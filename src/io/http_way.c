@@ -1,5 +1,4 @@
-/* What became known of the way to the server: times, addresses,
- * certificates. */
+/* What is known about the way to the server: times, addresses, certificates. */
 #include "config.h"
 
 #include "io/http_state.h"

@@ -1,7 +1,7 @@
 /*
- * One table: the first row that fits a failure has its words. libcurl tells
- * most causes only by its text, which comes from the TLS library and changes
- * with versions; so a row looks for a few words of it.
+ * One table: the first row that matches a failure has the words for it. libcurl
+ * reports most causes only as text, which comes from the TLS library and
+ * changes with versions; so a row looks for a few words of it.
  */
 #include "config.h"
 

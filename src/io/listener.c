@@ -6,7 +6,7 @@
  *
  * A new connection replaces the one that has been silent for the longest time:
  * browsers open connections ahead of need, and an attacker may open many and
- * stay silent; they must not keep out the connection that brings the answer.
+ * stay silent; these must not keep out the connection that brings the answer.
  *
  * Invariants: the port is watched while it is open and a connection is free or
  * silent; a connection makes no further callback once it has a reply; a

@@ -1,6 +1,6 @@
 /*
- * The small server to which the browser is redirected: on 127.0.0.1 and [::1]
- * only, unless the user wants it otherwise, with a few connections that are
+ * The small server to which the browser is redirected: only on 127.0.0.1 and
+ * [::1], unless the user chooses otherwise, with a few connections that are
  * limited in time and size. The caller interprets the bytes.
  */
 #ifndef MCPSPLICE_IO_LISTENER_H

@@ -1,5 +1,5 @@
 /*
- * stdin is read once per readiness. What is for stdout waits in a queue.
+ * stdin is read once per readiness. Frames for stdout wait in a queue.
  *
  * Invariants: no callback runs inside a function of pipes.h, all come from the
  * loop or from deferred work; the queue holds a reference to each frame that is

@@ -1,6 +1,6 @@
 /*
- * The events of the system are only a hint. After the first event the stream is
- * left alone until the change has settled, so that a storm of events costs two
+ * The system's events are only a hint. After the first one the stream is not
+ * read until the change has settled, so that a storm of events costs only two
  * wake-ups a second; then the source addresses before and after are compared.
  *
  * Invariants: the stream is watched unless the timer runs; "source" is the

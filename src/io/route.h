@@ -1,8 +1,8 @@
 /*
  * Notices that the route to the server changed: another network, a VPN, a cable
  * pulled and put back. The system reports each change of addresses, links and
- * routes; whether a change matters is decided by the local address that the
- * system would use towards the server now. Without a report this costs nothing.
+ * routes. A change matters if the system would now use another local address to
+ * reach the server. While nothing is reported, this costs nothing.
  */
 #ifndef MCPSPLICE_IO_ROUTE_H
 #define MCPSPLICE_IO_ROUTE_H

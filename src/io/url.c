@@ -1,7 +1,7 @@
 /*
- * URLs, by libcurl's URL API, so that a comparison sees what libcurl will
- * connect to. Stricter than libcurl, which guesses: a scheme is required, and
- * blanks, control bytes and user info are refused.
+ * URLs, with libcurl's URL API, so that a comparison sees what libcurl will
+ * connect to. This file is stricter than libcurl, which guesses: a scheme is
+ * required, and blanks, control bytes and user info are refused.
  *
  * Invariant: each handle parses one absolute URL or resolves one reference; a
  * used handle would take any input as relative.

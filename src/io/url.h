@@ -1,4 +1,4 @@
-/* URLs, by libcurl's URL API. */
+/* URLs, with libcurl's URL API. */
 #ifndef MCPSPLICE_IO_URL_H
 #define MCPSPLICE_IO_URL_H
 

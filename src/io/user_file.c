@@ -1,7 +1,7 @@
 /*
  * New content goes to a temporary file in the folder of the old one, which it
- * replaces by its name. There is no lock that all programs would take, so the
- * old content is read once more right before.
+ * replaces by its name. No lock exists that all programs would take, so the old
+ * content is read once more just before that.
  */
 #include "config.h"
 

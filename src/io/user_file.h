@@ -1,7 +1,7 @@
 /*
- * A file of the user that other programs read and write, too: it keeps its
- * place behind links, its mode and its group, and what was written to it
- * meanwhile is not lost. Each function that can fail returns -1 with *why, a
+ * A file of the user that other programs also read and write. It keeps its
+ * place behind links, its mode and its group, and nothing that was written to
+ * it meanwhile is lost. Each function that can fail returns -1 with *why, a
  * message that the caller owns and that does not name the file.
  */
 #ifndef MCPSPLICE_IO_USER_FILE_H

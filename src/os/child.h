@@ -1,5 +1,5 @@
 /*
- * Starting another program, and its end.
+ * Starts another program, and notices its end.
  */
 #ifndef MCPSPLICE_OS_CHILD_H
 #define MCPSPLICE_OS_CHILD_H

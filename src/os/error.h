@@ -1,5 +1,5 @@
 /*
- * The words of the system for an error.
+ * The system's text for an error.
  */
 #ifndef MCPSPLICE_OS_ERROR_H
 #define MCPSPLICE_OS_ERROR_H

@@ -1,4 +1,4 @@
-/* The end of the process when there is no memory. */
+/* Ends the process when there is no memory. */
 #include "config.h"
 
 #include "os/memory.h"

@@ -1,4 +1,4 @@
-/* Addresses, as far as all systems have them alike. */
+/* What is the same for addresses on all systems. */
 #include "config.h"
 
 #ifdef _WIN32

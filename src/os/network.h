@@ -1,6 +1,6 @@
 /*
- * Addresses, sockets, and the way to the network. A socket is a stream: the loop
- * can watch it.
+ * Addresses, sockets, and the route to the network. A socket is a stream: the
+ * loop can watch it.
  */
 #ifndef MCPSPLICE_OS_NETWORK_H
 #define MCPSPLICE_OS_NETWORK_H

@@ -1,5 +1,5 @@
 /*
- * This process, the one that started it, and what the system tells them.
+ * This process, its parent, and what the system tells them.
  */
 #ifndef MCPSPLICE_OS_PROCESS_H
 #define MCPSPLICE_OS_PROCESS_H

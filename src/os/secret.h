@@ -1,6 +1,6 @@
 /*
- * Secrets in files, sealed for this user where the system can do that. Elsewhere
- * the rights of a file are what protects them.
+ * Secrets in files, sealed for this user where the system can do that.
+ * Elsewhere only the mode of the file protects them.
  */
 #ifndef MCPSPLICE_OS_SECRET_H
 #define MCPSPLICE_OS_SECRET_H

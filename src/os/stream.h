@@ -1,7 +1,7 @@
 /*
  * Streams: where bytes come from and where they go to, of any type: pipe,
- * socket, terminal, regular file, /dev/null. No function here blocks, but for
- * an output that nothing can watch.
+ * socket, terminal, regular file, /dev/null. No function here blocks, except on
+ * an output that cannot be watched.
  */
 #ifndef MCPSPLICE_OS_STREAM_H
 #define MCPSPLICE_OS_STREAM_H

@@ -1,5 +1,5 @@
 /*
- * Functions on text that the C library has on most systems.
+ * Functions for text that the C library has on most systems.
  */
 #ifndef MCPSPLICE_OS_TEXT_H
 #define MCPSPLICE_OS_TEXT_H

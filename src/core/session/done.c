@@ -1,6 +1,6 @@
 /*
- * The ends of exchanges: the transport is over, whether or not an answer came
- * before, and the attempt is dropped or made again.
+ * The end of an exchange: the transport has finished, whether or not an answer
+ * came before, and the attempt is dropped or made again.
  */
 #include "config.h"
 

@@ -1,8 +1,8 @@
 /*
- * A start without the server. Hosts give up a server for good whose initialize
- * is late. If the startup cache has a former start, the client is answered from
- * it; a client that never saw the server may get the stand-in. Either way the
- * server is opened in the background as after a loss.
+ * A start without the server. If initialize takes too long, hosts give up the
+ * server for good. If the startup cache has an earlier start, the client is
+ * answered from it; a client that never saw the server may get the stand-in.
+ * Either way the server is opened in the background as after a loss.
  */
 #include "config.h"
 

@@ -1,4 +1,4 @@
-/* This file asserts the invariants that the head of state.h lists. */
+/* Asserts the invariants that the comment at the top of state.h lists. */
 #include "config.h"
 
 #include "core/session/parts.h"

@@ -1,12 +1,12 @@
 /*
- * What the client has of the lists of the server, and what it is told when that
- * is no longer true. Hosts list anew on each list_changed, and some wait for ever
- * then. So after a renewal the lists that the client has are read here, and it
- * hears of those that differ.
+ * Which of the server's lists the client has, and what it is told when they are
+ * no longer true. Hosts read a list again at each list_changed, and some then
+ * wait for ever. So after a renewal mcpsplice reads the lists that the client
+ * has, and tells it only of those that differ.
  *
- * Several hosts read nothing more if such a notification comes while a call of
- * theirs is open. So what is said here waits until none is, but not for long.
- * What the server says is passed on as it comes.
+ * Several hosts stop reading if such a notification comes while they have an
+ * open call. So a notification from here waits until none is open, but not for
+ * long. Those of the server are passed on as they come.
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /*
  * A session becomes live: the server gets initialized, a new session gets the
- * settings of the one before, and people learn what has changed.
+ * settings of the last one, and users learn what has changed.
  */
 #include "config.h"
 

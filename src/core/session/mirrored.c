@@ -1,10 +1,10 @@
 /*
  * The headers of 2026-07-28 in a legacy session. Legacy servers ignore them, so
- * once a server has wanted them they go out with every call of the process
- * (act.c adds them).
+ * once a server has required them, every call of the process has them (act.c
+ * adds them).
  *
- * A call that was refused waits among those that are held back, and with it all
- * others, while mcpsplice asks what it has to know.
+ * While mcpsplice asks for what it must know, a refused call is held back, and
+ * so are all others.
  */
 #include "config.h"
 

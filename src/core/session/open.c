@@ -1,6 +1,6 @@
 /*
  * Opening a session, the first one and each one after it: initialize, what its
- * answer says, and what happens if no session can be had.
+ * answer says, and what happens if no session can be opened.
  */
 #include "config.h"
 

@@ -5,7 +5,7 @@
  * for it. A session that answers a ping may be lost the next moment, so a doubt
  * that comes while a ping is under way waits for a ping after that one.
  *
- * A ping of the host itself is a request as any other: see from_client.c.
+ * A ping of the host itself is a request like any other: see from_client.c.
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /*
  * The functions that the files of this folder share, file by file, in the order
- * of the list in state.h. Nobody outside of this folder includes this.
+ * of the list in state.h. No file outside this folder includes this.
  */
 #ifndef MCPSPLICE_CORE_SESSION_PARTS_H
 #define MCPSPLICE_CORE_SESSION_PARTS_H

@@ -1,5 +1,5 @@
 /* The table of the server's open questions. It is short, because the user
- * answers most of them, so a list is enough. */
+ * answers most of them, so a list suffices. */
 #include "config.h"
 
 #include "core/session/parts.h"

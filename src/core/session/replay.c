@@ -1,8 +1,8 @@
 /*
- * What is sent again, and why. A call that was refused by the door, as a
+ * What is sent again, and why. A call that the server's door refused, as a
  * witness proved, is replayed in the next session. A call that may have run is
  * repeated only if a second run does no harm. If replicas do not share their
- * sessions, a call is sent again with the same session id for a moment.
+ * sessions, a call is briefly sent again with the same session id.
  */
 #include "config.h"
 

@@ -1,8 +1,9 @@
 /*
  * The user is asked to sign in, and exchanges wait for that: initialize as long
  * as its phase lasts, a call for BOUND_USER_MS. Then each ends with an error
- * that says where to sign in. The sign-in itself goes on, so that later
- * requests work. A host that can be asked shows its user where to sign in.
+ * that says where to sign in. The sign-in itself continues, so that later
+ * requests work. If the host takes questions, it shows the user where to sign
+ * in.
  */
 #include "config.h"
 

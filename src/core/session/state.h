@@ -1,7 +1,7 @@
 /*
  * The state of the session reducer: structures and constants.
  *
- * A file of this folder includes and calls only what stands before it here:
+ * A file of this folder includes and calls only files that come before it here:
  *   session.h                        what others see
  *   pages                            a list in pages
  *   call_table, tools                tables
@@ -10,8 +10,9 @@
  *   act                              actions, deadlines, one attempt
  *   held, call, one_way              the life of one thing
  *   listen, renew, end, mirrored,
- *   replay, ping, witness, sign_in,
- *   waits, early, lists, live, open  the parts
+ *   replay, own_ping, witness,
+ *   sign_in, waits, early_start,
+ *   lists, live, open                the parts
  *   judge                            what the answer to a call means
  *   from_client, from_server, done,
  *   time                             what comes in; they call parts, and never
@@ -19,8 +20,8 @@
  *   invariants                       the invariants below, asserted
  *   step                             gives each input to one of from_client to
  *                                    time
- * A part that wants something of a later one leaves a fact here, and the end of
- * the step picks it up (opener, asking.answer). Nobody outside of this folder
+ * A part that needs something from a later one leaves a fact here, and the end
+ * of the step picks it up (opener, asking.answer). No file outside this folder
  * includes this.
  *
  * Invariants, at the end of every step (session_sane checks them):

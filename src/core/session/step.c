@@ -1,6 +1,6 @@
 /*
  * The session reducer: inputs in, actions out. It gives each input to the part
- * that knows what it means, and does at the end of each step what is left.
+ * that knows what it means, and finishes what is left at the end of each step.
  * state.h has the invariants.
  */
 #include "config.h"

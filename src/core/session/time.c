@@ -1,6 +1,6 @@
 /*
  * What is due: a phase that takes too long, attempts that wait, calls that are
- * given up. A tick looks at every alarm, call and attempt, and then counts anew
+ * given up. A tick looks at every alarm, call and attempt, and then finds out
  * what is due next.
  */
 #include "config.h"

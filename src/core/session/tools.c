@@ -6,7 +6,7 @@
  *
  * Invariant: outside tools_learn every entry is safe, so a tool is safe if its
  * name is in the array, for the sessions that the entry counts for. A name that
- * is odd, or one too many, is not in it.
+ * is odd or exceeds the limit is not in it.
  */
 #include "config.h"
 

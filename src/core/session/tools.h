@@ -1,8 +1,8 @@
 /*
  * What the server's last tools/list said: which tools may be called again
  * although they may have run, and the list itself, for a start without the
- * server. Both are bounded: a tool over the bound is not safe, and a list over
- * it is forgotten.
+ * server. Both are bounded: a tool beyond the bound is not safe, and a list
+ * beyond it is forgotten.
  */
 #ifndef MCPSPLICE_CORE_SESSION_TOOLS_H
 #define MCPSPLICE_CORE_SESSION_TOOLS_H

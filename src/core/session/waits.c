@@ -1,6 +1,7 @@
 /*
- * A client that wants the progress of a call hears of a wait of which the server
- * tells nothing: for the server itself, for a new session, or for the user.
+ * A client that asked for the progress of a call is also told of waits that the
+ * server cannot report: for the server itself, for a new session, or for the
+ * user.
  */
 #include "config.h"
 

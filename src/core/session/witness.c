@@ -1,7 +1,7 @@
 /*
- * Proof. A refusal was the server's door speaking, not the tool, if a witness,
- * a request that no tool handles, got the same one in the old session and is
- * answered in the new one. Only then is a call sent again that may do harm.
+ * Proof. A refusal came from the server's door, not from the tool, if a witness
+ * (a request that no tool handles) got the same one in the old session and is
+ * answered in the new one. Only then is a call that may do harm sent again.
  *
  * The witness is a ping; or a list, if the door may let pings pass. If the
  * first one was not refused in the same way, and the refusal is likely to be

@@ -1,8 +1,7 @@
 /*
- * CLOCK_ALWAYS goes on while the machine sleeps, CLOCK_AWAKE does not. On macOS
- * and some BSDs the monotonic clock goes on. On systems where only the wall
- * clock goes on, it may be set: a small step by NTP, or a step back, is not a
- * sleep.
+ * CLOCK_ALWAYS runs while the machine sleeps, CLOCK_AWAKE does not. On macOS
+ * and some BSDs the monotonic clock runs on. Where only the wall clock runs on,
+ * somebody may set it: a small step by NTP, or a step back, is not a sleep.
  */
 #include "config.h"
 

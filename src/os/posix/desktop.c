@@ -19,7 +19,7 @@ const char *const os_notifier[] = { "notify-send", "--app-name=mcpsplice",
 	"Sign-in required", NULL };
 #endif
 
-/* Windows' browser, for Linux on Windows. */
+/* The browser of Windows, for Linux on Windows. */
 const char *
 os_host_browser(void)
 {

@@ -1,5 +1,5 @@
-/* Streams of descriptors that are our own, do not block, and are closed with
- * the stream. */
+/* Streams of descriptors that we own, that do not block, and that are closed
+ * with the stream. */
 #ifndef MCPSPLICE_OS_POSIX_ENDS_H
 #define MCPSPLICE_OS_POSIX_ENDS_H
 

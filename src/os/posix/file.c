@@ -1,5 +1,5 @@
 /*
- * Files by the calls of POSIX.
+ * Files, with the calls of POSIX.
  */
 #include "config.h"
 

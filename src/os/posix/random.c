@@ -1,5 +1,5 @@
 /*
- * getentropy or getrandom, else /dev/urandom.
+ * Uses getentropy or getrandom, otherwise /dev/urandom.
  */
 #include "config.h"
 

@@ -1,5 +1,5 @@
 /*
- * There is no call that seals: files are private by their mode.
+ * No call here seals a secret: the mode of a file keeps it private.
  */
 #include "config.h"
 

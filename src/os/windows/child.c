@@ -1,7 +1,7 @@
 /*
- * A program is started with the handles of its stdio and no other. A batch file
- * is given to cmd.exe, which takes some characters for its own wherever they
- * stand: a program is not started with them.
+ * A program gets the handles of its stdio and no others. A batch file is run by
+ * cmd.exe, which interprets some characters wherever they are: arguments with
+ * them are refused.
  */
 #include "config.h"
 

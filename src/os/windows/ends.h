@@ -1,4 +1,4 @@
-/* Streams of handles that are our own, and closed with the stream. */
+/* Streams of handles that we own, and that are closed with the stream. */
 #ifndef MCPSPLICE_OS_WINDOWS_ENDS_H
 #define MCPSPLICE_OS_WINDOWS_ENDS_H
 

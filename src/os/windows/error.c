@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Microsoft's library has words for the errors of files alone. */
+/* Microsoft's library has texts only for the errors of files. */
 static const struct {
 	int error;
 	const char *text;

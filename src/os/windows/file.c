@@ -1,8 +1,8 @@
 /*
- * Files by Win32. A descriptor is one of the C library, so that 0, 1 and 2 are
- * what they are elsewhere; all else is done with the handle behind it. Files are
- * shared with everybody who opens them, also for removal: what keeps others out
- * are the locks.
+ * Files, with the calls of Win32. A descriptor is one of the C library, so that
+ * 0, 1 and 2 are what they are elsewhere; everything else uses the handle
+ * behind it. Files are shared with everybody who opens them, also for removal:
+ * only locks keep others out.
  */
 #include "config.h"
 

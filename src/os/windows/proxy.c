@@ -1,6 +1,7 @@
 /*
- * The proxy of Windows' settings: the one that its user or administrator named
- * and the hosts that bypass it. A script that finds proxies (PAC) is not run.
+ * The proxy in the settings of Windows, which the user or an administrator
+ * chose, and the hosts that bypass it. A script that finds proxies (PAC) is not
+ * run.
  */
 #include "config.h"
 

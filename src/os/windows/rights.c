@@ -1,8 +1,8 @@
 /*
- * The owner of a file and its list of rights. What Linux gives to root belongs
- * here to LocalSystem, to the administrators and to the installer of Windows.
- * Every other one who is not the user is one of the others, be it a group, as
- * nobody can tell who is in it.
+ * The owner of a file and its access list. What root may do on Linux,
+ * LocalSystem, the administrators and the installer of Windows may do here.
+ * Everybody else except the user counts as "others", and so does every group,
+ * because nobody can tell who is in it.
  */
 #include "config.h"
 

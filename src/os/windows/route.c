@@ -1,4 +1,4 @@
-/* The system calls a function from a thread of its own. */
+/* The system calls a function in a thread that it owns. */
 #include "config.h"
 
 #include "os/windows/wake.h"

@@ -1,7 +1,7 @@
 /*
  * The Data Protection API: what is sealed can be read by this user on this
- * machine, or where the profile roams to. A line in front tells it from a text
- * that is not sealed.
+ * machine, or where the profile roams to. A first line distinguishes it from a
+ * text that is not sealed.
  */
 #include "config.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Not all headers have these. */
+/* Some headers lack these. */
 #ifndef TCP_MAXRT
 #define TCP_MAXRT 5
 #endif

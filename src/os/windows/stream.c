@@ -1,13 +1,13 @@
 /*
  * The pipes that hosts give to their children can only be read and written by
- * functions that block, and the loop can watch sockets alone. So each end has a
+ * functions that block, and the loop can watch only sockets. So each end has a
  * thread, with one buffer that belongs either to the thread or to the loop: the
  * loop gives it by an event, the thread gives it back by a byte on a socket
  * that the loop watches. An input holds one buffer of bytes that nobody has
- * taken. An output tells that bytes are written when the system has taken them,
- * so that what waits in the buffer counts as not written.
+ * taken yet. An output reports bytes as written when the system has taken them,
+ * so bytes that wait in the buffer count as not written.
  *
- * A thread that the system does not let go of ends with the process.
+ * A thread that is stuck in the system ends with the process.
  */
 #include "config.h"
 

@@ -1,5 +1,5 @@
 /*
- * What the C library lacks here.
+ * What the C library lacks on Windows.
  */
 #include "config.h"
 

@@ -22,8 +22,8 @@ tcp(void)
 	    WSA_FLAG_OVERLAPPED | WSA_FLAG_NO_HANDLE_INHERIT);
 }
 
-/* Any program of this machine may connect meanwhile: only our own end is
- * taken. */
+/* Any program on this machine may connect meanwhile, so only our own end is
+ * accepted. */
 static bool
 is_ours(SOCKET connected, SOCKET accepted)
 {
