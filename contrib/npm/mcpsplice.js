@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /*
- * Starts the mcpsplice program, which comes in a package of its own for each
- * platform. Where the system and Node can, the program takes the place of this
- * process; else this process waits for it and passes on signals and its end.
+ * Starts the mcpsplice program, which comes in a separate package for each
+ * platform. Where the system and Node allow it, the program replaces this
+ * process; otherwise this process waits, and passes on signals and the end.
  */
 'use strict';
 
@@ -20,7 +20,7 @@ const START_ERROR = -32603;
 const ANSWER_MS = 2000;
 const PARENT_MS = 1000;
 
-/* A host seldom shows stderr, so a request that waits is told, too. */
+/* Hosts seldom show stderr, so the first request gets the reason, too. */
 function refuse(why) {
     const end = () => process.exit();
 
@@ -60,7 +60,7 @@ function why_missing() {
     if (!platforms.includes(platform))
         return `there is no program for ${platform}. Use one of `
             + `${platforms.join(', ')}, ${build}`;
-    /* npx keeps what it installed, and does not look at it again. */
+    /* npx keeps what it installed, and does not check it again. */
     const [kept] = /^.*[\\/]_npx[\\/][^\\/]+/.exec(__dirname) || [];
 
     return `the package @mcpsplice/${platform} is not installed. Package `

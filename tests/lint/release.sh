@@ -318,7 +318,7 @@ open(sys.argv[1] + ".more", "wb").write(data + b"more")
 data[0x500] ^= 1
 open(sys.argv[1] + ".changed", "wb").write(data)
 END
-	finds 'does not fit page 0' x86_64 "$dir/mac/program.changed"
+	finds 'does not match page 0' x86_64 "$dir/mac/program.changed"
 	finds 'something follows its signature' x86_64 "$dir/mac/program.more"
 	finds 'it is no 64-bit Mach-O' x86_64 ../COPYING
 	links x86_64 12.0

@@ -1,5 +1,5 @@
 # Not tried: only its syntax was checked. A release fills in the SHA-256 of its
-# source tarball; who publishes it fills in its address and the project's page.
+# source tarball; whoever publishes it fills in its address.
 class Mcpsplice < Formula
   desc "Use a remote MCP server as if it were a local one"
   homepage "@HOMEPAGE@"
@@ -21,7 +21,7 @@ class Mcpsplice < Formula
 
   test do
     assert_match "mcpsplice #{version}", shell_output("#{bin}/mcpsplice --version")
-    # Nothing listens there: the host is told so, and the process ends well.
+    # Nothing listens there: the host gets an error, and the exit status is 0.
     (testpath/"in").write <<~EOS
       {"jsonrpc":"2.0","id":1,"method":"ping"}
     EOS

@@ -1,5 +1,5 @@
-# Not tried with nixpkgs: it was parsed, and evaluated with stand-ins for what
-# it takes. "src" is the unpacked source or a fetched tarball of "make dist":
+# Not tried with nixpkgs: it was parsed, and evaluated with dummy arguments.
+# "src" is the unpacked source or a fetched tarball of "make dist":
 #
 #   nix-build -E '(import <nixpkgs> { }).callPackage ./package.nix {
 #     src = /path/to/mcpsplice-VERSION; }'
@@ -33,7 +33,7 @@ stdenv.mkDerivation {
   ];
   nativeCheckInputs = [ check ];
 
-  # configure takes the highest level that works, if none is given to it.
+  # Without a level, configure chooses the highest one that works.
   hardeningDisable = [ "fortify" ];
   configureFlags = [ "--sysconfdir=/etc" ];
   enableParallelBuilding = true;
