@@ -209,7 +209,7 @@ RECOVERY = (
     ("eight calls at once into a lost session, each runs once",
      eight_at_once),
     ("the session was lost before tools/list", forgotten_before_a_list),
-    ("lost while a call ran: an error, no second run, and on it goes",
+    ("lost while a call ran: error, no second run, next call works",
      answered_if_lost_while_it_ran),
     ("an error that is not about the session is passed on",
      an_error_is_passed_on),

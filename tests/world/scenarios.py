@@ -450,7 +450,7 @@ class Scenario(eraserver.Case):
         self.assertEqual(seen, sorted(seen))
 
     def test_cancel(self):
-        """cancel, and on it goes"""
+        """a cancel, then another call"""
         s, p = self.pair()
         for tool in ("slow", "slow_safe"):
             self.lists(p)               # the cancel may end the session
@@ -501,7 +501,7 @@ class Scenario(eraserver.Case):
             self.assertEqual(s.runs(key), 1)
 
     def test_killed_and_away(self):
-        """away while calls are made"""
+        """server away while calls are made"""
         s, p = self.pair()
         self.works(s, p)
         s.kill()
@@ -548,7 +548,7 @@ class Scenario(eraserver.Case):
         self.assertEqual(s.runs(key), 1)
 
     def test_idle_restart(self):
-        """kill -9 while the host is silent: all is restored and told"""
+        """kill -9 while the host is silent: all restored and reported"""
         s, p = self.pair()
         able = p.hello_answer["result"]["capabilities"]
         if not able.get("resources", {}).get("subscribe"):

@@ -593,11 +593,11 @@ def play(chosen, cache):
 HEAD = """\
 world: mcpsplice in front of the servers of real SDKs
 
-Written by contrib/world, which installs them, plays the same scenarios through
-this program with each, and counts in the tools how often they have run
-(tests/world). "ok": each call had its answer, and nothing ran twice that may
-not. "-": the SDK has not got what the row is about. Each SDK as its
-documentation shows it, with the configuration that a row names.
+Written by contrib/world, which installs the SDKs, plays the same scenarios with
+each through mcpsplice, and counts in the tools how often they ran (tests/world).
+"ok": each call was answered, and none ran twice that must not. "-": the SDK
+lacks what the row is about. Each SDK is used as its documentation shows, with
+the configuration that a row names.
 """
 
 
@@ -667,12 +667,12 @@ def write_doc(path, cache):
         out.append("")
     for sdk, r in seen:
         if "skipped" in r:
-            out.append("%s %s was not to be had: %s\n" % (
+            out.append("%s %s could not be installed: %s\n" % (
                 sdk.kind, sdk.version, r["skipped"][:300]))
     out.append("How they refuse\n")
     out.append("""\
-The status, the content type, what else is in the head, and the body; "\\n" is a
-line break, ID the id that was sent.
+The status, the content type, other headers, and the body; "\\n" is a line break,
+and ID is the id that was sent.
 """)
     alike = {}
     for sdk, r in (seen for seen in here if seen[0].has_server):
