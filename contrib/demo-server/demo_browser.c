@@ -1,6 +1,6 @@
 /*
- * A browser that nobody sees, for contrib/demo: gets the page at a URL and goes
- * where it is sent. It says on stdout that it was opened, and what went wrong.
+ * A browser without a window, for contrib/demo: gets the page at a URL and
+ * follows its redirects. It prints that it was opened, and what went wrong.
  */
 #include "config.h"
 

@@ -1,12 +1,12 @@
 /*
  * The demo server as its own authorization server: metadata (RFC 9728, RFC
- * 8414), registration (RFC 7591), consent, which everybody gives at once,
+ * 8414), registration (RFC 7591), consent, which every user gives at once,
  * tokens (PKCE with S256, refresh with rotation), revocation (RFC 7009).
  *
  * A grant is what one consent gave: a code, then an access token and a refresh
  * token, of which the latest pair counts. An old code or refresh token that
- * comes again ends its grant. Tokens are good for a number of requests and not
- * for a time, so that a show is always the same.
+ * comes again ends its grant. Tokens are valid for a number of requests, not
+ * for a time, so that each demo is the same.
  */
 #include "config.h"
 
@@ -199,7 +199,7 @@ register_client(struct evhttp_request *req)
 		uri = json_object_get_string(json_object_array_get_idx(uris,
 		    0));
 	if (uri == NULL || strncmp(uri, "http://127.0.0.1:", 17) != 0) {
-		reply_error(req, "invalid_redirect_uri", "one on 127.0.0.1");
+		reply_error(req, "invalid_redirect_uri", "not on 127.0.0.1");
 		json_object_put(o);
 		return;
 	}
@@ -288,7 +288,7 @@ send_back(struct evhttp_request *req, struct client *c, struct evkeyvalq *q)
 		add_parameter(to, "&state", state);
 	evbuffer_add(to, "", 1);
 	demo_say("a user %s",
-	    fault == NULL ? "signs in, and agrees" : "cannot sign in");
+	    fault == NULL ? "signs in and consents" : "cannot sign in");
 	demo_set_header(req, "Location", (const char *)evbuffer_pullup(to, -1));
 	demo_reply(req, 302, "Found", NULL);
 	evbuffer_free(to);
@@ -335,7 +335,7 @@ reply_token(struct evhttp_request *req, struct grant *g, const char *what)
 	make_secret(g->access);
 	make_secret(g->refresh);
 	g->uses = 0;
-	demo_say("gives a token for a %s", what);
+	demo_say("issues a token for a %s", what);
 	set(o, "access_token", text(g->access));
 	set(o, "token_type", text("Bearer"));
 	set(o, "expires_in", json_object_new_int(3600));
@@ -356,14 +356,14 @@ token_for_code(struct evhttp_request *req, struct evkeyvalq *form)
 	while (g != NULL && !is_secret(code, g->code))
 		g = g->next;
 	if (g == NULL || !is(client, g->client->id)) {
-		reply_error(req, "invalid_grant", "not a code of this client");
+		reply_error(req, "invalid_grant", "not this client's code");
 	} else if (g->exchanged) {
-		reply_error(req, "invalid_grant", "a code that was used");
+		reply_error(req, "invalid_grant", "the code was already used");
 		grant_drop(g);
 	} else if (verifier == NULL || !proves(verifier, g->challenge) ||
 	    !is(evhttp_find_header(form, "redirect_uri"),
 		g->client->redirect_uri)) {
-		reply_error(req, "invalid_grant", "this is not a proof");
+		reply_error(req, "invalid_grant", "wrong verifier or redirect");
 		grant_drop(g);
 	} else {
 		g->exchanged = true;
@@ -382,9 +382,9 @@ token_for_refresh(struct evhttp_request *req, struct evkeyvalq *form)
 	    !is_secret(token, g->old_refresh))
 		g = g->next;
 	if (g == NULL || !is(client, g->client->id)) {
-		reply_error(req, "invalid_grant", "not a token of this client");
+		reply_error(req, "invalid_grant", "not this client's token");
 	} else if (!is_secret(token, g->refresh)) {
-		reply_error(req, "invalid_grant", "a token that was used");
+		reply_error(req, "invalid_grant", "the token was already used");
 		grant_drop(g);
 	} else {
 		reply_token(req, g, "refresh token");
@@ -402,7 +402,7 @@ revoke(struct evhttp_request *req, struct evkeyvalq *form)
 		g = g->next;
 	if (g != NULL &&
 	    is(evhttp_find_header(form, "client_id"), g->client->id)) {
-		demo_say("takes the token back");
+		demo_say("revokes the token");
 		grant_drop(g);
 	}
 	demo_reply(req, HTTP_OK, "OK", NULL);
@@ -422,13 +422,13 @@ serve_form(struct evhttp_request *req, const char *path)
 	if (strcmp(path, "/revoke") == 0)
 		revoke(req, &form);
 	else if (!is(evhttp_find_header(&form, "resource"), oauth.resource))
-		reply_error(req, "invalid_target", "for another server");
+		reply_error(req, "invalid_target", "not for this server");
 	else if (is(grant, "authorization_code"))
 		token_for_code(req, &form);
 	else if (is(grant, "refresh_token"))
 		token_for_refresh(req, &form);
 	else
-		reply_error(req, "unsupported_grant_type", "neither of two");
+		reply_error(req, "unsupported_grant_type", "unknown grant");
 	evhttp_clear_headers(&form);
 }
 

@@ -1,13 +1,13 @@
 /*
  * A small MCP server (Streamable HTTP, 2025-11-25) on evhttp that forgets its
  * sessions on purpose: for contrib/demo, the tests and the figures. It is
- * strict about the headers of a request, so that a proxy in front of it has
- * to be right.
+ * strict about the headers of a request, so a proxy in front of it must send
+ * the right ones.
  *
  * A session is forgotten after --forget-after requests; the requests that
  * still carry its id are refused in one of three ways that servers use.
- * With --oauth every request has to bear a token, which is good for a number
- * of them. What happened is logged before the answer leaves.
+ * With --oauth every request must have a token, which is valid for a number
+ * of them. What happened is logged before the answer is sent.
  */
 #include "config.h"
 
@@ -422,7 +422,7 @@ bind_to(struct evhttp *http, long port)
 	bound = evhttp_bind_socket_with_handle(http, "127.0.0.1",
 	    (ev_uint16_t)port);
 	if (bound == NULL) {
-		fprintf(stderr, "demo_server: port %ld cannot be had\n", port);
+		fprintf(stderr, "demo_server: cannot use port %ld\n", port);
 		return -1;
 	}
 	fd = evhttp_bound_socket_get_fd(bound);

@@ -5,9 +5,9 @@
  * what the configuration of a host names, calls a tool once, and shows what
  * is in the server's log, a file at its stdin. contrib/demo starts it.
  *
- * Both write their logs before what they tell of leaves them. So the logs are
- * read before an answer is shown, and that of mcpsplice is read before that of
- * the server but shown after it: all stay in order.
+ * Both write to their logs before they send what the log is about. So the logs
+ * are read before an answer is shown, and that of mcpsplice is read before that
+ * of the server but shown after it: all stay in order.
  */
 #include "config.h"
 

@@ -22,7 +22,7 @@ static const char
 	      "\"inputSchema\":{\"type\":\"object\",\"properties\":{"
 	      "\"a\":{\"type\":\"number\"},\"b\":{\"type\":\"number\"}},"
 	      "\"required\":[\"a\",\"b\"]}},"
-	      "{\"name\":\"echo\",\"description\":\"Gives the text back\","
+	      "{\"name\":\"echo\",\"description\":\"Returns the text\","
 	      "\"inputSchema\":{\"type\":\"object\",\"properties\":{"
 	      "\"text\":{\"type\":\"string\"}},\"required\":[\"text\"]}},"
 	      "{\"name\":\"slow_echo\",\"description\":\"The same, ms later\","

@@ -41,9 +41,9 @@ shows 7 '^ *server: new session'
 shows 3 '^ *mcpsplice: replayed 1 request$'
 shows 2 '^ *browser: opened$'
 shows 2 '^ *server: refused: 401, no token$'
-shows 2 '^ *server: a user signs in, and agrees$'
-shows 1 '^ *server: gives a token for a refresh token$'
-shows 1 '^ *server: takes the token back$'
+shows 2 '^ *server: a user signs in and consents$'
+shows 1 '^ *server: issues a token for a refresh token$'
+shows 1 '^ *server: revokes the token$'
 shows 0 '^ *browser: .* error'
 shows 1 '^  token     valid until .*, renewed automatically$'
 shows 1 '^Signed out of 127\.0\.0\.1:[0-9]*\.$'
@@ -92,7 +92,7 @@ browser=$programs/demo_browser
 # who is signed in is forgotten
 notices "$browser" 'rm -rf "$HOME/.local/state/mcpsplice/auth"' \
     'a refresh token'
-notices "$browser" '[ "$1" != logout ] || exit 0' 'takes the token back'
+notices "$browser" '[ "$1" != logout ] || exit 0' 'revokes the token'
 # no browser starts
 notices /nonexistent/browser \
     'export MCPSPLICE_INIT_TIMEOUT=2 MCPSPLICE_LOGIN_TIMEOUT=3' \
