@@ -92,9 +92,9 @@ function is_ours(folder) {
     }
 }
 
-/* The path of the program, or undefined. Node's own search goes on in the
- * folders above the installation and in NODE_PATH. That of Yarn's
- * Plug'n'Play does not, and nothing else finds a package there. */
+/* The path of the program, or undefined. Node's own search continues in the
+ * folders above the installation and in NODE_PATH. That of Yarn's Plug'n'Play
+ * does not, and nothing else finds a package there. */
 function installed() {
     const name = `@mcpsplice/${platform}`;
 
@@ -106,7 +106,7 @@ function installed() {
         .find((program) => fs.existsSync(program));
 }
 
-/* The program, or undefined after the reason was told. */
+/* The program, or undefined if the reason was already reported. */
 function find() {
     let program;
 
@@ -129,8 +129,8 @@ function find() {
 }
 
 function replace_process(program, argv) {
-    /* Node ignores these, and ignored they would stay; what is caught is set
-     * back to its default. */
+    /* Node ignores these, and the program would inherit that. execve resets
+     * signals that are caught to their defaults. */
     for (const signal of ['SIGPIPE', 'SIGXFSZ'])
         process.on(signal, () => {});
     process.execve(program, [program, ...argv]);
@@ -160,16 +160,16 @@ function stay(program, argv) {
         process.removeAllListeners(signal);
         process.kill(process.pid, signal);
     });
-    /* The program sees that its own parent is gone, and ends if that is
-     * right. */
+    /* The program notices that its own parent is gone, and decides whether to
+     * end. */
     setInterval(() => process.ppid === parent || process.exit(), PARENT_MS)
         .unref();
 }
 
 /* Windows has no execve, though Node has a function of that name there. The
  * program is in the console and in the job of this process: it gets Ctrl-C
- * itself, and it ends when this process is ended. A console of its own would be
- * a window. */
+ * itself, and ends when this process is ended. With its own console it would
+ * open a window. */
 function stay_on_windows(program, argv) {
     let child;
 
@@ -179,7 +179,7 @@ function stay_on_windows(program, argv) {
         child = require('child_process').spawn(program, argv,
             { stdio: 'inherit', windowsHide: true });
     } catch (error) {
-        /* what Node has no name for, such as a program that is blocked */
+        /* an error that Node has no name for, such as a blocked program */
         return cannot_run(error);
     }
     child.on('error', cannot_run);

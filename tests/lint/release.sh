@@ -320,7 +320,7 @@ open(sys.argv[1] + ".changed", "wb").write(data)
 END
 	finds 'does not match page 0' x86_64 "$dir/mac/program.changed"
 	finds 'something follows its signature' x86_64 "$dir/mac/program.more"
-	finds 'it is no 64-bit Mach-O' x86_64 ../COPYING
+	finds 'it is not a 64-bit Mach-O' x86_64 ../COPYING
 	links x86_64 12.0
 	finds 'not for macOS 11.0' x86_64
 	links x86_64 11.0 -Wl,-no_adhoc_codesign
