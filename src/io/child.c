@@ -331,7 +331,7 @@ is_unset(const char *variable, const char *const *unset)
 	return false;
 }
 
-/* Adds copies of strings: a system wants them without const, though it does not
+/* Adds copies of strings: a system takes them without const, though it does not
  * change them. */
 static void
 add_copies(struct strings *list, const char *const *from)

@@ -59,8 +59,8 @@ struct learned {
 };
 
 /* One descriptor of libcurl. When a transfer ends, libcurl no longer asks for
- * its connection to be watched. It is watched on as idle, because the next
- * transfer wants the same. */
+ * its connection to be watched. It stays watched, as idle, because the next
+ * transfer needs the same. */
 struct watch {
 	struct connections *c;
 	struct multi *m;    /* NULL: libcurl has not asked for it yet */
@@ -200,7 +200,7 @@ find_fd(const struct connections *all, int fd)
 
 /* In HTTP/1.1 a server says something only when it closes the connection: by an
  * end, by an alert of TLS, by a status of 408. How long it waits before that is
- * learned, but not from an error, which is no decision of the server's, nor from
+ * learned, but not from an error, which the server did not choose, nor from
  * a connection that it closes right after an answer. */
 static void
 spoke(struct connections *all, int fd)
@@ -421,7 +421,7 @@ connection_give_back(struct connection *c)
 	c->waits = false;
 }
 
-/* In HTTP/2 it is shared, and its last answer tells nothing. */
+/* In HTTP/2 it is shared, and its last answer says nothing. */
 void
 connection_note_error(struct connection *c)
 {
@@ -563,7 +563,7 @@ on_ready(int fd, int what, void *arg)
 }
 
 /* libcurl no longer asks for it. A connection is open until connections_closed
- * tells its end, so it is watched on. Any other descriptor may be another file
+ * reports its end, so it stays watched. Any other descriptor may be a new file
  * from now on. So may that of a connection attempt, which is only ever watched
  * for writing: libcurl 7.88 to 8.1 closes it without a word. */
 static void
@@ -582,8 +582,8 @@ put_aside(struct multi *m, int fd)
 	watch_free(m->c, fd);
 }
 
-/* Watches a descriptor as libcurl asks for. On a change it is watched anew; an
- * idle one is often watched as is wanted already. */
+/* Watches a descriptor as libcurl asks for. On a change the watch is replaced;
+ * an idle one often has the right watch already. */
 static int
 on_interest(CURL *easy, curl_socket_t s, int poll, void *arg, void *socketp)
 {

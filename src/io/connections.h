@@ -51,7 +51,7 @@ struct alive_facts {
 			      * connection; 0: not known */
 	bool proof;          /* proof of life overrides max_idle_ms; not where
 			      * the peer only passes on, as a proxy does */
-	bool told;           /* the system tells what follows */
+	bool told;           /* the system reports what follows */
 	bool established;
 	bool unacked;     /* something that was sent is not acknowledged */
 	bool same_way;    /* packets to the peer still leave from here */

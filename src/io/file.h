@@ -75,7 +75,7 @@ uint64_t file_stamp(int dir, const char *name);
 void file_trim(int dir, size_t files, uint64_t bytes, int64_t old_s);
 
 /* Warns if other users can read or write this file, which holds a credential of
- * the user. f is of the file; what is no regular file is not checked. */
+ * the user. f is of the file; only a regular file is checked. */
 void file_warn_if_open(const char *path, const struct os_file *f);
 
 #endif

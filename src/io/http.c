@@ -60,7 +60,7 @@ resume(struct transfer *x)
 }
 
 /* Lets libcurl read from the connection, although the system has nothing to
- * tell of it. What it finds is for this transfer alone. */
+ * report. What it finds is only for this transfer. */
 static void
 look(struct transfer *x)
 {

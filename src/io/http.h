@@ -73,7 +73,7 @@ struct http_config {
 	 * connect, but not for those of a proxy; NULL: all are allowed. */
 	bool (*allow)(const struct sockaddr *sa, void *arg);
 	void *allow_arg;
-	bool watched; /* http_way tells all that it can */
+	bool watched; /* http_way reports all that it can */
 	/* Only connects, and accepts each certificate: to look at one that was
 	 * refused. No request is sent, no certificate, no password. Each
 	 * transfer ends without an answer. Implies watched. */
@@ -190,7 +190,7 @@ struct http_certificate {
 /* The way to the server, as far as the transfer came. Strings are NULL if they
  * are not known. */
 struct http_way {
-	bool proxied;   /* what follows, but for TLS, is about the proxy then */
+	bool proxied;   /* what follows, except TLS, is then about the proxy */
 	bool connected; /* also where connect_us is not known */
 	/* When each was over, in microseconds since the start; 0: it was not.
 	 * A connection that was there before has no times. */

@@ -136,7 +136,7 @@ http_setup_trust(struct transfer *x, const char *url)
 #endif
 
 /* libcurl keeps what it parsed for a day, or for whole seconds, as here: what is
- * older than the change is parsed anew. 0: nothing is kept. */
+ * older than the change is parsed again. 0: nothing is kept. */
 void
 http_setup_forget_trust(struct transfer *x)
 {
@@ -241,7 +241,7 @@ set_url(struct transfer *x, const char *text)
 }
 
 /* A new libcurl overlooks what is wrong in a file that is optional, and fails if
- * one that is required is missing, which is no fault here. */
+ * one that is required is missing, which is not an error here. */
 static void
 set_netrc(struct transfer *x)
 {
@@ -293,7 +293,7 @@ measure(const struct headers *h)
 }
 
 /* Writes the lines of these headers at text, and an entry for each from *line
- * on, which is moved past the last one. libcurl wants "Name;" for an empty
+ * on, which is moved past the last one. libcurl needs "Name;" for an empty
  * value. Returns the byte after the last line. */
 static char *
 put_lines(struct curl_slist **line, char *text, const struct headers *h)

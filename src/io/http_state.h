@@ -47,7 +47,7 @@ struct authorities {
 void authorities_choose(struct authorities *a, const char *cacert,
     const char *ca_folder, const char *cacert_extra);
 /* Were the files changed since they were chosen, or asked about? Then what is
- * only in memory is made anew, and file may be another. */
+ * only in memory is made again, and file may be another. */
 bool authorities_renewed(struct authorities *a);
 void authorities_free(struct authorities *a);
 /* Returns the first place where a system has links named by hash and this one
@@ -178,7 +178,7 @@ struct transfer {
 	size_t head_bytes;   /* includes 1xx and trailers */
 	int status; /* what ops.head was called with; 0: it was not called */
 	bool abort;
-	bool paused;         /* the caller wants a pause */
+	bool paused;         /* the caller asked for a pause */
 	bool held;           /* the write callback paused the transfer */
 	bool looks;          /* its connection may have ended */
 	bool began;          /* libcurl began to write the request, and the
@@ -289,8 +289,8 @@ void http_two_stale(struct transfer *x);
  * used again. */
 bool http_two_over(struct transfer *x, CURLcode rc, enum http_end end);
 
-/* --- http_why.c: what a transfer failed of, in words for users. It has no state
- * and asks nobody: what is known of the failure goes in, words come out. --- */
+/* --- http_why.c: why a transfer failed, in words for users. It has no state:
+ * what is known of the failure goes in, and words come out. --- */
 
 struct http_failure {
 	enum http_end end;
@@ -323,7 +323,7 @@ struct http_failure {
 void http_why(const struct http_failure *f, struct buf *why,
     struct buf *remedy);
 
-/* --- http_transfer.c: what libcurl tells of a transfer, and what it means --- */
+/* --- http_transfer.c: what libcurl says of a transfer, and its meaning --- */
 
 /* Sets the callbacks of x->easy. */
 void http_transfer_set(struct transfer *x);

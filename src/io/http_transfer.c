@@ -156,9 +156,9 @@ is_coding(struct span name)
 }
 
 /* Takes Content-Encoding. Some servers name a character set there, or something
- * else that is no coding, and mean the body as it is; libcurl then fails. So
+ * else that is not a coding, and mean the body as it is; libcurl then fails. So
  * nothing that such a server sends is decoded any more: before libcurl 8.5 from
- * this answer on, else from the next one on. */
+ * this answer on, later from the next one on. */
 static void
 take_coding(struct transfer *x, const char *p, size_t n)
 {
@@ -612,7 +612,7 @@ is_conn_refused(struct transfer *x)
 	return code == ECONNREFUSED || code == ENOENT;
 }
 
-/* Notes what this end tells of the network: the name may stand for another
+/* Notes what this end says about the network: the name may have another
  * address by now, and connections that are as old may be dead. */
 static void
 note_failure(struct transfer *x, enum http_end end)

@@ -50,8 +50,8 @@ leave(struct transfer *x)
 	x->connection = NULL;
 }
 
-/* Only in words does libcurl tell that the server has not processed a request,
- * or that it wants HTTP/1.1, which later requests then get. A refused stream
+/* Only in words does libcurl say that the server has not processed a request,
+ * or that it asks for HTTP/1.1, which later requests then get. A refused stream
  * libcurl sends again by itself, on another connection and 5 times at most;
  * http_on_prereq allows that for what was not sent. The words have been the
  * same from 7.85 to 8.21, those of GOAWAY from 7.88 on. Without them a request

@@ -59,7 +59,7 @@ http_way_tried(struct transfer *x, const struct sockaddr *sa, unsigned sa_bytes)
 	buf_adds(&x->notes->tried, text);
 }
 
-/* libcurl tells the time of a connection only when TLS has worked, too. */
+/* libcurl reports the time of a connection only if TLS has worked, too. */
 void
 http_way_closed(struct http *h, int fd)
 {

@@ -455,7 +455,7 @@ add_trusted(struct buf *out, const struct http_failure *f)
 	add_missing(out, f);
 }
 
-/* Appends what stands for the hole of this name. */
+/* Appends the value of the placeholder with this name. */
 static bool
 add_hole(struct buf *out, struct span hole, const void *arg)
 {

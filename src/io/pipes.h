@@ -29,7 +29,7 @@ struct pipes_ops {
  * pipes_memory. */
 struct pipes *pipes_new(struct loop *l, int in, int out, size_t high,
     size_t low, const struct pipes_ops *ops, void *arg);
-/* Queues the frame and its LF, and takes a reference of its own. The queue is
+/* Queues the frame and its LF, and takes its own reference. The queue is
  * written at the end of the turn, many frames in one system call. Does nothing
  * once stdout is broken. */
 void pipes_write(struct pipes *p, struct frame *f);

@@ -34,7 +34,7 @@ refused(const char *text, char **why)
 	return -1;
 }
 
-/* Reads the file at target, which is no link. */
+/* Reads the file at target, which is not a link. */
 static int
 read_content(const char *target, size_t max, struct os_file *is,
     struct buf *out, char **why)

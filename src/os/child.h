@@ -47,7 +47,7 @@ bool os_child_is_variable(const char *entry, const char *name);
 struct os_child *os_child_start(const struct os_child_plan *plan,
     struct os_child_ends *ends);
 /* Has the program ended? Then sets *value to the exit status, or to the number
- * of the signal that ended it; -1: nobody knows. */
+ * of the signal that ended it; -1: unknown. */
 bool os_child_ended(struct os_child *c, int *value, bool *by_signal);
 /* Kills the program, if it has not ended. */
 void os_child_kill(struct os_child *c);
@@ -55,9 +55,9 @@ void os_child_kill(struct os_child *c);
  * by a signal. */
 void os_child_free(struct os_child *c);
 
-/* What tells that some child has ended: the number of a signal, which this makes
- * sure to arrive, or 0 and in *stream what the loop watches for reading. Returns
- * -1 on failure. os_child_ended takes what the stream has. */
+/* What reports that a child has ended: the number of a signal, which this
+ * arranges to arrive, or 0 and in *stream what the loop watches for reading.
+ * Returns -1 on failure. os_child_ended takes what the stream has. */
 int os_child_news(int *stream);
 
 #endif

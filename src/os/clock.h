@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 enum os_clock {
-	OS_CLOCK_STEADY, /* never set; it may go on while the machine sleeps */
-	OS_CLOCK_AWAKE,  /* stands still while the machine sleeps */
-	OS_CLOCK_ALWAYS, /* goes on while the machine sleeps */
+	OS_CLOCK_STEADY, /* never set; it may run while the machine sleeps */
+	OS_CLOCK_AWAKE,  /* stops while the machine sleeps */
+	OS_CLOCK_ALWAYS, /* runs while the machine sleeps */
 	OS_CLOCK_WALL    /* since 1970; it may be set */
 };
 

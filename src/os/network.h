@@ -33,7 +33,7 @@ struct os_address os_address_read_loosely(const char *text);
 int os_address_text(char *text, size_t size, const struct sockaddr *sa,
     unsigned sa_bytes);
 /* Returns the address that the system would give to our end of a connection to
- * this one now, without sending a packet; n 0: there is no way. */
+ * this one now, without sending a packet; n 0: there is no route. */
 struct os_address os_address_towards(const struct os_address *peer);
 
 /* Makes a socket for libcurl, as its callback has it. Returns it, or -1. */
@@ -78,8 +78,8 @@ int os_listen_at(const struct sockaddr *a, unsigned bytes, int backlog);
 /* Returns a connection, or -1 with errno; EAGAIN: there is none now. */
 int os_accept(int s);
 
-/* Does the system keep the authorities to trust in a store of its own, and not
- * in files? */
+/* Does the system keep the authorities to trust in its own store, and not in
+ * files? */
 extern const bool os_keeps_authorities;
 
 /* Has the system settings for proxies, besides the variables? */

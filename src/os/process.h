@@ -21,7 +21,7 @@ void os_process_unset(const char *name);
 /* Lets it have as many descriptors as the system allows, 65536 at most. Returns
  * 0, or -1. */
 int os_process_raise_descriptors(void);
-/* A write to what nobody reads fails from here on, and does not end the
+/* From here on, a write that nobody reads fails, and does not end the
  * process. */
 void os_process_ignore_pipes(void);
 /* Returns the path by which this program can be started again, which the caller

@@ -44,7 +44,7 @@ struct generation {
 	char *session;     /* its id; NULL: the server gave none */
 	bool changed;      /* its server speaks another protocol than the one
 			    * before */
-	bool renamed;      /* the server named it anew, and has taken nothing
+	bool renamed;      /* the server renamed it, and has taken nothing
 			      * under that name yet */
 	char *version;     /* the revision; NULL until it is negotiated */
 	int64_t ready_at;  /* when the server took initialized; 0: not yet */
@@ -212,7 +212,7 @@ struct attempt {
 			      * in */
 	int64_t retry_ms;    /* the server's "retry" for the stream; -1: none */
 	bool away;           /* the server was not there for it */
-	bool spoke;          /* a message that is no answer came on it */
+	bool spoke;          /* a message other than an answer came on it */
 	bool answered;       /* ATTEMPT_PING, ATTEMPT_WITNESS, ATTEMPT_DOOR,
 			      * ATTEMPT_RESTORE:
 			     * its answer came */

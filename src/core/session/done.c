@@ -82,8 +82,8 @@ may_do_twice(const struct session *s, const struct attempt *a)
 }
 
 /* The next attempt of the call is a repeat. Its window began with the first
- * one, in whatever session that was, and it has an id of its own, because the
- * server may still run the request before. */
+ * one, in whatever session that was, and it has its own id, because the
+ * server may still run the earlier request. */
 static void
 note_repeat(struct session *s, struct call *c, struct attempt *a)
 {
@@ -301,7 +301,7 @@ ready_again(struct session *s, struct attempt *a, const struct facts *f)
 
 /* ATTEMPT_READY: the 2xx to notifications/initialized opens the gate. If the
  * session is gone already, it is renewed, but only once in a row. Otherwise the
- * calls that wait are sent all the same: what becomes of them tells whether the
+ * calls that wait are sent all the same: what happens to them shows whether the
  * session is good. */
 static void
 ready_done(struct session *s, struct attempt *a, const struct facts *f)
@@ -429,7 +429,7 @@ is_of_a_replica(const struct session *s, struct ruling r)
 
 /* Does this refusal of the GET raise a doubt whether the session lives? Until
  * the server held a stream open, a 404 means a missing route. After a break any
- * refusal may be of a server that began anew. */
+ * refusal may come from a server that has restarted. */
 static bool
 listen_is_doubted(const struct listen_stream *n, const struct facts *f,
     struct ruling r)
@@ -547,8 +547,8 @@ note_not_ready(struct session *s, const struct attempt *a,
 	buf_free(&why);
 }
 
-/* Did core/server end this initialize because it began to look for the server
- * anew with the second one of the same renewal? */
+/* Did core/server end this initialize because, with the second one of the same
+ * renewal, it began to look for the server again? */
 static bool
 is_replaced(const struct session *s, const struct attempt *a,
     const struct facts *f)
@@ -635,7 +635,7 @@ is_break(const struct attempt *a, const struct facts *f)
 		f->ending != ENDING_ABORTED);
 }
 
-/* Was the server not there? A Retry-After tells when to come back instead. */
+/* Was the server not there? A Retry-After says when to come back instead. */
 static bool
 is_away(const struct facts *f)
 {

@@ -33,9 +33,9 @@ time_head(struct session *s, struct attempt *a, const struct facts *f)
 		s->quickest_ms = took;
 }
 
-/* A server may recover its session in place and name it anew. The other
- * requests of the session then go out under the new id; else the server would
- * recover it for each of them. An error with another id tells of no session
+/* A server may recover its session in place and rename it. The other requests
+ * of the session then go out under the new id; otherwise the server would
+ * recover it for each of them. An error with another id is not about a session
  * (go-sdk). A server that does not know the name that it gave is not believed
  * again. */
 static void
@@ -64,7 +64,7 @@ session_head(struct session *s, struct attempt *a, const struct facts *f)
 	time_head(s, a, f);
 	if (a->body == NULL || a->body->kind != FRAME_REQUEST)
 		adopt_id(s, a, f);
-	/* The head of a resumed stream is no sign of life: the stream may end
+	/* The head of a resumed stream proves nothing: the stream may end
 	 * again without a message. */
 	if (a->kind == ATTEMPT_CALL && a->last_event_id.n > 0)
 		return;
@@ -393,7 +393,7 @@ session_message(struct session *s, struct attempt *a, const struct facts *f,
 	bool answer = m->kind == FRAME_RESULT || m->kind == FRAME_ERROR;
 
 	if (refuses_resuming(s, a, f, m)) {
-		/* It is no sign of life. call_done goes on. */
+		/* It is not a sign of life. call_done continues. */
 		a->said = verdict_error(f, m, &s->config.rules);
 		keep_frame(&a->call->refusal, session_refusal_to_keep(m));
 		return;

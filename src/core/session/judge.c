@@ -149,7 +149,7 @@ session_own_error(const struct session *s, const struct call *c,
 
 /* Did the server fail in a way that it also does when it has lost its session,
  * or is not done with its start? Only for what is safe a ping is worth it; but
- * an error for nobody tells of the session. */
+ * an error for nobody is about the session. */
 static bool
 is_failure(const struct session *s, const struct call *c,
     const struct attempt *a, const struct facts *f, const struct frame *m)
@@ -190,7 +190,7 @@ lost(struct session *s, struct call *c, struct generation *g,
 }
 
 /* A server that answers requests of a session that it does not know, as LiteLLM
- * does after a restart, no longer tells its id. Nothing else shows that the
+ * does after a restart, no longer sends its id. Nothing else shows that the
  * listen stream and the settings are gone. Where it happens again at once,
  * replicas differ. */
 static void

@@ -259,7 +259,7 @@ session_restore_again(struct session *s, const struct generation *g)
 	session_restore(s);
 }
 
-/* One request of the restoring is over: goes on with the next ones. */
+/* One request of the restoring is over: continues with the next ones. */
 static void
 restore_next(struct session *s)
 {
@@ -305,7 +305,7 @@ restore_lost(struct session *s, struct attempt *a, struct ruling r)
 }
 
 /* A setting that the server does not take is not worth the session: the
- * restoring goes on. */
+ * restoring continues. */
 void
 session_restore_done(struct session *s, struct attempt *a,
     const struct facts *f)

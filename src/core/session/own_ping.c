@@ -22,7 +22,7 @@ may_ask(const struct session *s)
 	    !s->generation->lost;
 }
 
-/* When --ping-interval wants the next ping. Each exchange puts it off. */
+/* When --ping-interval asks for the next ping. Each exchange puts it off. */
 static int64_t
 wanted_at(const struct session *s)
 {
@@ -186,8 +186,8 @@ unknown_id(const char *session)
 	return id;
 }
 
-/* The session lives after a break. But a server that takes any id as well may
- * have begun anew, and lost the settings. */
+/* The session lives after a break. But a server that takes any id may also
+ * have restarted, and lost the settings. */
 static void
 ask_stranger(struct session *s)
 {
@@ -228,7 +228,7 @@ is_doubted(const struct session *s, const struct generation *g)
 }
 
 /* Does the ping say that the session is lost? If replicas do not share their
- * sessions, one ping tells nothing. */
+ * sessions, one ping proves nothing. */
 static bool
 is_loss(const struct session *s, struct ruling r)
 {
@@ -325,7 +325,7 @@ silence(struct session *s, struct attempt *a)
 	}
 	if (a->silent_at > s->now || a->waits_for_user)
 		return;
-	/* The pause doubles, because one ping tells of all calls. */
+	/* The pause doubles, because one ping is about all calls. */
 	if (a->silences < 6)
 		a->silences++;
 	a->silent_at = s->now + ((int64_t)BOUND_MINUTE_MS << a->silences);

@@ -99,8 +99,8 @@ void session_want_read(struct session *s);
 void session_start(struct session *s, struct attempt *a);
 /* Aborts the exchange of an attempt; drops an attempt that is not live. */
 void session_abort(struct session *s, struct attempt *a);
-/* The call begins to wait, or goes on with it: if it wants progress, the client
- * hears of a wait that lasts. */
+/* The call begins to wait, or still waits: if it asked for progress, the client
+ * is told of a wait that lasts. */
 void session_call_waits(struct session *s, struct call *c);
 /* May this initialize, which is under way, still make a session? Then that must
  * be deleted if nobody wants it. The stream of one that was answered may be
@@ -274,8 +274,8 @@ struct attempt *session_send_one_way(struct session *s, struct frame *f);
 struct call *session_asking(const struct session *s, uint64_t asker);
 /* The answer to a question was not delivered. asker is the origin of the
  * attempt that asked, or 0. The call of that attempt would wait for ever, so it
- * ends with an error, unless it may go on without the answer. f tells what
- * became of the answer; NULL: its session is gone. */
+ * ends with an error, unless it may continue without the answer. f says what
+ * happened to the answer; NULL: its session is gone. */
 void session_undelivered(struct session *s, uint64_t asker,
     const struct facts *f);
 
@@ -356,8 +356,8 @@ void session_spare_open(struct session *s);
  * this attempt is another initialize. */
 bool session_spare_opened(struct session *s, const struct attempt *a,
     const struct facts *f, struct frame *m);
-/* Has the spare session the id of the current one? Then it began anew, and what
- * is answered in it says nothing about the session that was in doubt. */
+/* Has the spare session the id of the current one? Then it started again, and
+ * an answer in it says nothing about the session that was in doubt. */
 /* The session that was in doubt lives: ends the spare one. */
 void session_spare_end(struct session *s);
 /* Forgets the spare session. */
@@ -471,7 +471,7 @@ void session_end_stale(struct session *s, const struct event *in);
 
 /* --- mirrored.c --- */
 
-/* Calls that a server of a legacy session refuses with -32020, because it wants
+/* Calls that a server of a legacy session refuses with -32020, because it needs
  * the headers of 2026-07-28 all the same (seen in front of GitHub's server). */
 
 /* Takes the answer to a call. Returns false if that is not -32020 with 400, or
@@ -542,7 +542,7 @@ bool session_resume(struct session *s, struct attempt *a, const struct facts *f,
     struct ruling r);
 
 /* Notes the event id that the stream of a call ended with, n > 0: ids that come
- * on two streams, or are the session's, are no ids of events. */
+ * on two streams, or are the session's, are not ids of events. */
 void session_note_ids(struct session *s, const struct attempt *a,
     const struct facts *f);
 
@@ -606,10 +606,10 @@ void session_witness_too_late(struct session *s);
 
 /* The user is asked to sign in. */
 
-/* This attempt waits for the user, and text tells how to sign in; n 0: it does
- * not wait any more. */
+/* This attempt waits for the user, and text says how to sign in; n 0: it no
+ * longer waits. */
 void session_sign_in(struct session *s, struct attempt *a, struct span text);
-/* There are new credentials: goes on with whatever waited for them. */
+/* There are new credentials: continues with whatever waited for them. */
 void session_signed_in(struct session *s);
 /* Something waits for the user, or did until this step: asks the host to show
  * where to sign in, takes its answer, and takes the question back. */
@@ -670,7 +670,7 @@ int64_t session_start_fails_at(const struct session *s, const struct facts *f);
 /* Does the client's initialize wait, has the startup cache an answer to it, and
  * is there nobody who could give another? */
 /* Answers the client's initialize without the server, if that is possible. f
- * tells why there is no server; NULL: the alarm is due. Returns false if there
+ * says why there is no server; NULL: the alarm is due. Returns false if there
  * is nothing to answer with, or the facts say that the server is not away. */
 bool session_start_early(struct session *s, const struct facts *f);
 
@@ -696,7 +696,7 @@ void session_answer_early(struct session *s);
  * tools_learn. */
 void session_learn_tools(struct session *s, const struct generation *g,
     const struct frame *request, struct frame *m);
-/* The client begins anew, and has no list. */
+/* The client starts again, and has no list. */
 void session_forget_lists(struct session *s);
 /* The client was told that the lists of this family have changed: what it has of
  * them does not count until it asks again. */
@@ -732,7 +732,7 @@ void session_reopened(struct session *s);
 /* Begins to restore the settings in a new session. Returns false if there are
  * none. */
 bool session_restore(struct session *s);
-/* A server that takes any session id, an unknown one too, may have begun anew
+/* A server that takes any session id, an unknown one too, may have restarted
  * in this generation: sends the settings again, and tells the client that lists
  * and resources may have changed. */
 void session_restore_again(struct session *s, const struct generation *g);

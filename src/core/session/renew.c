@@ -168,7 +168,7 @@ session_wait_latest(const struct session *s)
 }
 
 /* When this initialize has had its time. The head of an answer is none, nor is
- * a comment, and a sign-in begins the time anew. */
+ * a comment, and a sign-in restarts the time. */
 static int64_t
 open_over_at(const struct session *s, const struct attempt *a)
 {
@@ -239,7 +239,7 @@ session_open_begin(struct session *s, struct frame *body, struct call *c,
 
 	session_phase(s, phase, timeout > 0 ? s->now + timeout : ALARM_NEVER);
 	a = calls_attempt(&s->calls, ATTEMPT_OPEN, c, body, s->generation);
-	/* A server that allows one session wants the DELETE of the old one
+	/* A server that allows one session needs the DELETE of the old one
 	 * first. */
 	for (d = s->calls.attempts; d != NULL; d = d->next)
 		if (d->kind == ATTEMPT_DELETE && d->live &&

@@ -349,7 +349,7 @@ session_signed_in(struct session *s)
  */
 
 /* A witness that is refused as its call was has done its work. One that is
- * refused for its credentials alone tells nothing until it has others, and its
+ * refused only for its credentials says nothing until it has others, and its
  * time includes theirs. */
 static bool
 has_testified(const struct session *s, struct attempt *a, int status)

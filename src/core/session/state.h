@@ -42,7 +42,7 @@
  * - The open questions and the answers that wait are BOUND_SOME at most;
  *   the answers have max_held bytes at most, unless there is only one.
  * - No attempt, call or question has a later generation than the current one;
- *   but for the initialize of the spare session.
+ *   except the initialize of the spare session.
  *   The former generation is an earlier one. A generation has no session id
  *   and no version until its initialize was answered.
  * - An alarm is set only in the state that it belongs to: ALARM_PHASE in a
@@ -249,7 +249,7 @@ struct listen_stream {
 /* replay.c: what the server's event ids are worth. */
 struct event_ids {
 	bool none;       /* one came on the streams of two calls, or was the
-		       * session's: they are no ids of events */
+		       * session's: they are not ids of events */
 	bool trusted;    /* the server primes its streams, or has delivered by a
 		       * resumption */
 	struct buf last; /* the latest one that a call's stream had */
@@ -447,8 +447,8 @@ struct say {
 	int64_t flapping_at;
 	int64_t losing_at;
 	int64_t waits_at;  /* for a server that is not ready */
-	int64_t sum_up_at; /* the line about a renewal is no warning before this
-			    * time */
+	int64_t sum_up_at; /* the line about a renewal is a warning only
+			    * from then on */
 	bool hinted;       /* --session-lost-in-results was recommended */
 };
 

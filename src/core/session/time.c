@@ -54,8 +54,8 @@ phase_timeout(struct session *s)
 
 /* The client is answered without the server, or the lists are that waited for it
  * after such a start. If the last try of the first initialize is not over, but
- * the one before never got there, initialize fails, unless the server wants a
- * sign-in. */
+ * the one before never got there, initialize fails, unless the server requires
+ * a sign-in. */
 static void
 start_tick(struct session *s)
 {
@@ -193,8 +193,8 @@ attempt_due(const struct session *s, const struct attempt *a)
 	return alarm_sooner(due, a->dead_at);
 }
 
-/* Counts anew what is due next. This is the only place that can make the
- * deadline later. */
+/* Finds out again what is due next. Only this can make the deadline
+ * later. */
 static void
 recount(struct session *s)
 {

@@ -23,7 +23,7 @@ bool tools_name(struct span value, struct buf *name);
 
 /* This tools/list request of the client, or one of our own without a cursor
  * (NULL), was answered with this result, in the session of this number. Without
- * a cursor it begins anew; the hints of other pages are added. */
+ * a cursor it starts again; the hints of other pages are added. */
 void tools_learn(struct tools *t, uint64_t session, const struct frame *request,
     const struct frame *result);
 /* The server says that its tools have changed: none is safe until it is listed

@@ -213,7 +213,7 @@ stands(struct session *s, struct call *c)
 }
 
 /* Does it speak of a loss, and has the session answered no call since? A 401 or
- * 403 is not believed: credentials may lack for calls alone. */
+ * 403 is not believed: credentials may be missing only for calls. */
 static bool
 speaks_on(const struct call *c, const struct generation *g)
 {
@@ -358,7 +358,7 @@ settle(struct session *s, struct generation *g, bool list)
 
 	if (q->under_way > 0)
 		return;
-	/* The answers may be of the session that began anew. */
+	/* The answers may come from the session that started again. */
 	if (g == s->generation && spare_is_current(s)) {
 		q->answered[false] = q->answered[true] = false;
 		q->gone = true;

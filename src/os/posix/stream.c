@@ -279,8 +279,8 @@ choose_way(struct os_output *o, int fd)
 	}
 }
 
-/* A pipe that is open for writing alone, and a socket: what Node gives to its
- * children. What the input is, too, has bytes that belong to the input. */
+/* A pipe that is open only for writing, and a socket: what Node gives to its
+ * children. If it is also the input, its bytes belong to the input. */
 static bool
 tells_end(int fd, int in)
 {

@@ -78,7 +78,7 @@ add_word(struct text *line, const wchar_t *s)
 	add(line, L'"');
 }
 
-/* Between quotes cmd.exe leaves all alone but these. */
+/* Between quotes cmd.exe interprets only these. */
 static int
 add_batch_word(struct text *line, const wchar_t *s)
 {
@@ -345,7 +345,7 @@ stdio_open(const struct os_child_plan *plan, struct os_child_ends *ends,
 
 /* --- the start --- */
 
-/* A program that shares no console with us must not open one of its own. */
+/* A program that shares no console with us must not open one itself. */
 static DWORD
 flags_of(const struct os_child_plan *plan)
 {
@@ -480,7 +480,7 @@ os_child_ended(struct os_child *c, int *value, bool *by_signal)
 void
 os_child_kill(struct os_child *c)
 {
-	enum { KILLED = 137 }; /* as a shell tells it of SIGKILL */
+	enum { KILLED = 137 }; /* as a shell reports SIGKILL */
 
 	if (c->job != NULL)
 		TerminateJobObject(c->job, KILLED);

@@ -105,7 +105,7 @@ set_stdio(void)
 	set_console(OS_STDERR);
 }
 
-/* No window tells of an error, and no report has our memory. */
+/* No window shows an error, and no report contains our memory. */
 void
 os_process_begin(int *argc, char ***argv)
 {
@@ -166,7 +166,7 @@ os_process_program(void)
 	return program;
 }
 
-/* GetVersion tells a program without a manifest of an older system. */
+/* GetVersion reports an older system to a program without a manifest. */
 char *
 os_process_system(void)
 {

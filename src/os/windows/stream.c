@@ -312,7 +312,7 @@ os_output_is_for_user(const struct os_output *o)
 	return o->for_user;
 }
 
-/* Nothing tells it: the next write does, and the end of stdin. */
+/* Nothing reports it but the next write, and the end of stdin. */
 int
 os_output_end_stream(const struct os_output *o)
 {
