@@ -358,7 +358,9 @@ START_TEST(the_environment)
 	ck_assert_msg(world_load(&w, URL) == 0, "%s", w.why);
 	world_expect(&w, "environment",
 	    "auth=4;no_resource=1;param=a=b;param=c=d;port=7;login=60000;"
-	    "browser=lynx;profile=p;");
+	    "browser=lynx;profile=p;"
+	    "warning=unknown variable MCPSPLICE_CLIENT_SECRET: use "
+	    "--client-secret-file or --client-secret-env;");
 	options_free(&w.o);
 	/* what is for all programs contradicts nothing */
 	ck_assert_msg(world_load(&w, "--no-browser|" URL) == 0, "%s", w.why);
