@@ -21,6 +21,7 @@
 #include "core/wire/json.h"
 #include "core/wire/lines.h"
 #include "core/wire/msg.h"
+#include "core/wire/own_id.h"
 #include "core/wire/redact.h"
 #include "io/ancestors.h"
 #include "io/loop.h"
@@ -1013,8 +1014,7 @@ proxy_init(struct proxy *p, char **why)
 		return 1;
 	}
 	p->random |= 1; /* xorshift must not start at 0 */
-	p->prefix = xasprintf("mcpsplice-%08llx",
-	    (unsigned long long)(next_random(p) >> 32));
+	p->prefix = own_id_prefix((uint32_t)(next_random(p) >> 32));
 	p->trace = make_trace(p);
 	p->timer_at = ALARM_NEVER;
 	p->timer = loop_timer_new(p->loop, on_timer, p);

@@ -7,8 +7,6 @@
 
 #include "core/client/parts.h"
 
-#include <string.h>
-
 #include "core/wire/edit.h"
 
 static bool
@@ -53,18 +51,6 @@ native_answered(struct client *c, struct request *r, struct frame *answer)
 	client_drop(c, r);
 }
 
-/* Does client_id make such ids? A request of the reducer with an id that is not
- * in the table was dropped before its answer came. */
-static bool
-is_ours(const struct client *c, struct span id)
-{
-	size_t n = strlen(c->config.prefix);
-
-	return id.n > n + 3 && id.p[0] == '"' &&
-	    memcmp(id.p + 1, c->config.prefix, n) == 0 &&
-	    memcmp(id.p + 1 + n, "-c", 2) == 0;
-}
-
 static void
 answered(struct client *c, struct frame *m)
 {
@@ -72,9 +58,11 @@ answered(struct client *c, struct frame *m)
 	bool setting = r != NULL && r == c->setting;
 
 	if (r == NULL) {
-		/* An error without a known id may be for a line that was not a
-		 * request: the client sees it too. */
-		if (!is_ours(c, m->id))
+		/* A request of the reducer with an id that is not in the table
+		 * was dropped before its answer came. An error without a known
+		 * id may be for a line that was not a request: the client sees
+		 * it too. */
+		if (!own_id_is(&c->ids, m->id))
 			client_write(c, frame_ref(m));
 		return;
 	}

@@ -56,7 +56,8 @@ probe(struct client *c, struct frame *f)
 	}
 	buf_init(&who, 0);
 	add_who(&who, f);
-	client_probe(c, era_discover(span_of(client_id(c)), buf_span(&who)));
+	client_probe(c,
+	    era_discover(span_of(own_id_new(&c->ids)), buf_span(&who)));
 	buf_free(&who);
 }
 
@@ -93,8 +94,8 @@ client_open(struct client *c, struct frame *f)
 	r = client_add(c, NULL, &c->running);
 	r->kind = REQUEST_OPEN;
 	client_send_as(c, r,
-	    era_initialize(span_of(client_id(c)), era_meta(f, META_CLIENT),
-		capabilities, c->config.version));
+	    era_initialize(span_of(own_id_new(&c->ids)),
+		era_meta(f, META_CLIENT), capabilities, c->config.version));
 }
 
 /* The new bits must include the old ones. Otherwise two kinds of requests could

@@ -81,9 +81,6 @@ void client_want_level(struct client *c, struct request *r, int level);
 /* Takes the question at *at out of the list, and frees it. */
 void client_question_drop(struct question **at);
 
-/* Returns a new id, as raw JSON, for a request to the session; valid until the
- * next call. */
-const char *client_id(struct client *c);
 /* Sends r to the session as the frame f, whose id client_find_sent finds r by
  * from now on. Takes over the reference to f. */
 void client_send_as(struct client *c, struct request *r, struct frame *f);

@@ -54,7 +54,7 @@ send_bridged(struct client *c, struct request *r)
 
 	client_move(c, r,
 	    era_may_ask(r->frame->method) ? &c->asking : &c->running);
-	client_send_as(c, r, msg_with_id(legacy, span_of(client_id(c))));
+	client_send_as(c, r, msg_with_id(legacy, span_of(own_id_new(&c->ids))));
 	frame_unref(legacy);
 }
 

@@ -78,6 +78,7 @@
 #include "core/exchange/facts.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
+#include "core/wire/own_id.h"
 
 enum {
 	COLLECT_MS = 30, /* wait for further questions of a request */
@@ -209,8 +210,8 @@ struct client {
 	struct hash by_token;    /* by the progress token that it knows */
 	size_t strays;           /* at the session, but not REQUEST_NATIVE */
 	size_t listening_here;   /* subscriptions/listen in running */
-	uint64_t ids, serial;    /* the latest ones */
-	struct buf own_id;       /* the latest one of ids */
+	uint64_t serial;         /* the latest one */
+	struct own_ids ids;      /* of the requests to the session */
 	struct question *questions;
 	struct listen *listens;
 	size_t n_listens;

@@ -17,7 +17,7 @@ client_new(const struct client_config *config, const struct stage *stage)
 	c->stage = stage;
 	c->level = -1;
 	alarm_init(&c->alarms);
-	buf_init(&c->own_id, 0);
+	own_ids_init(&c->ids, OWN_ID_CLIENT, config->prefix);
 	buf_init(&c->server_info, 0);
 	return c;
 }
@@ -32,7 +32,7 @@ client_free(struct client *c)
 	events_free(&c->events);
 	frame_unref(c->fitted);
 	frame_unref(c->initialized);
-	buf_free(&c->own_id);
+	own_ids_free(&c->ids);
 	buf_free(&c->server_info);
 	free(c);
 }

@@ -275,15 +275,6 @@ client_table_free(struct client *c)
 
 /* --- to the session --- */
 
-const char *
-client_id(struct client *c)
-{
-	buf_reset(&c->own_id);
-	buf_addf(&c->own_id, "\"%s-c%llu\"", c->config.prefix,
-	    (unsigned long long)++c->ids);
-	return buf_str(&c->own_id);
-}
-
 void
 client_send_as(struct client *c, struct request *r, struct frame *f)
 {
@@ -304,7 +295,8 @@ client_send_own(struct client *c, enum request_kind kind, const char *method,
 	struct request *r = client_add(c, NULL, &c->running);
 
 	r->kind = kind;
-	client_send_as(c, r, msg_call(span_of(client_id(c)), method, params));
+	client_send_as(c, r,
+	    msg_call(span_of(own_id_new(&c->ids)), method, params));
 	return r;
 }
 

@@ -113,15 +113,6 @@ server_next(struct server *s, struct event *out)
 
 /* --- the server's end --- */
 
-const char *
-server_own_id(struct server *s)
-{
-	buf_reset(&s->own_id);
-	buf_addf(&s->own_id, "\"%s-s%llu\"", s->config.prefix,
-	    (unsigned long long)++s->ids);
-	return buf_str(&s->own_id);
-}
-
 void
 server_tell_user(struct server *s, struct server_order *o, const char *text)
 {

@@ -172,7 +172,8 @@ begin(struct server *s, enum detect_step step)
 	case TRY_DISCOVER:
 		discover = s->client_discover != NULL ?
 		    frame_ref(s->client_discover) :
-		    era_discover(span_of(server_own_id(s)), buf_span(&s->meta));
+		    era_discover(span_of(own_id_new(&s->ids)),
+			buf_span(&s->meta));
 		d->attempt = server_attempt_new_modern(s, FOR_DISCOVER,
 		    d->order, discover);
 		d->attempt->out.announces = true;

@@ -67,8 +67,8 @@ fail(struct server *s, struct server_order *o, enum fault_id id,
 static char *
 new_uuid(const struct server *s)
 {
-	uint64_t a = codec_mix(s->random ^ s->ids << 1);
-	uint64_t b = codec_mix(s->random ^ (s->ids << 1 | 1));
+	uint64_t a = codec_mix(s->random ^ s->ids.made << 1);
+	uint64_t b = codec_mix(s->random ^ (s->ids.made << 1 | 1));
 
 	return xasprintf("%08" PRIx64 "-%04" PRIx64 "-4%03" PRIx64 "-%04" PRIx64
 			 "-%012" PRIx64,
@@ -93,7 +93,7 @@ make_question(struct server *s, struct span entry)
 	if (!era_declares(json_get(params, "capabilities"), method,
 		json_get(entry, "params")))
 		return NULL;
-	id = server_own_id(s);
+	id = own_id_new(&s->ids);
 	uuid = new_uuid(s);
 	f = era_question(entry, span_of(id),
 	    json_get(params, "protocolVersion"), uuid);
@@ -175,7 +175,7 @@ static void
 next_round(struct server *s, struct server_order *o, struct span responses,
     struct span state)
 {
-	struct frame *next = era_retry(o->sent, span_of(server_own_id(s)),
+	struct frame *next = era_retry(o->sent, span_of(own_id_new(&s->ids)),
 	    responses, state);
 
 	frame_unref(o->sent);

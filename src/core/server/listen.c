@@ -58,7 +58,7 @@ native_again(struct server *s, struct subscription *sub)
 {
 	struct frame *request;
 
-	string_set(&sub->id, server_own_id(s));
+	string_set(&sub->id, own_id_new(&s->ids));
 	request = msg_with_id(sub->order->body, span_of(sub->id));
 	server_subscription_open(s, sub, request);
 	frame_unref(request);

@@ -23,7 +23,8 @@
 static void
 call_again(struct server *s, struct server_order *o)
 {
-	struct frame *again = msg_with_id(o->sent, span_of(server_own_id(s)));
+	struct frame *again = msg_with_id(o->sent,
+	    span_of(own_id_new(&s->ids)));
 
 	frame_unref(o->sent);
 	o->sent = again;
@@ -135,7 +136,7 @@ list_tools(struct server *s, struct server_order *o, struct span cursor,
 		buf_addspan(&params, cursor);
 	}
 	buf_adds(&params, "}");
-	plain = msg_call(span_of(server_own_id(s)), "tools/list",
+	plain = msg_call(span_of(own_id_new(&s->ids)), "tools/list",
 	    buf_span(&params));
 	modern = era_request_to_modern(plain, buf_span(&s->meta), no_span);
 	o->pages++;

@@ -32,8 +32,6 @@ void server_log(struct server *s, enum log_level level, const char *fmt, ...)
 
 /* --- act.c: attempts --- */
 
-/* Returns a new request id as raw JSON, valid until the next call. */
-const char *server_own_id(struct server *s);
 /* Tells the session that the order waits until the user has signed in, with what
  * to tell the user (text NULL: it does not wait any more). */
 void server_tell_user(struct server *s, struct server_order *o,

@@ -63,6 +63,7 @@
 #include "core/server/server.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
+#include "core/wire/own_id.h"
 
 enum server_mode { MODE_UNKNOWN, MODE_LEGACY, MODE_SSE, MODE_MODERN };
 
@@ -265,8 +266,7 @@ struct server {
 	struct hash order_table, attempt_table; /* by ticket */
 	struct detect detect;
 	uint64_t next_ticket; /* of the latest attempt */
-	uint64_t ids;         /* request ids made so far */
-	struct buf own_id;    /* the latest */
+	struct own_ids ids;   /* of the requests to the server */
 	struct buf taken;     /* the revision, raw, that a legacy server took;
 			       * it stays once there is belief.named */
 

@@ -23,7 +23,7 @@ server_new(const struct server_config *config)
 	s->config = *config;
 	alarm_init(&s->alarms);
 	server_belief_init(s);
-	buf_init(&s->own_id, 0);
+	own_ids_init(&s->ids, OWN_ID_SERVER, config->prefix);
 	buf_init(&s->taken, 0);
 	buf_init(&s->meta, 0);
 	buf_init(&s->level, 0);
@@ -416,7 +416,7 @@ server_free(struct server *s)
 	frame_unref(s->client_discover);
 	frame_unref(s->initialize);
 	frame_unref(s->discovered);
-	buf_free(&s->own_id);
+	own_ids_free(&s->ids);
 	buf_free(&s->taken);
 	buf_free(&s->meta);
 	buf_free(&s->level);

@@ -65,7 +65,7 @@ server_subscription_ask(struct server *s, struct subscription *sub)
 {
 	struct frame *request;
 
-	string_set(&sub->id, server_own_id(s));
+	string_set(&sub->id, own_id_new(&s->ids));
 	request = era_listen(span_of(sub->id), buf_span(&s->meta),
 	    buf_span(&sub->asked));
 	server_subscription_open(s, sub, request);

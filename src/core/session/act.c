@@ -288,21 +288,10 @@ session_delete(struct session *s, struct generation *g)
 	return true;
 }
 
-static char *
-own_id(struct session *s)
-{
-	return xasprintf("\"%s-%llu\"", s->config.prefix,
-	    (unsigned long long)++s->ids);
-}
-
 struct frame *
 session_own_request(struct session *s, const char *method, struct span params)
 {
-	char *id = own_id(s);
-	struct frame *f = msg_call(span_of(id), method, params);
-
-	free(id);
-	return f;
+	return msg_call(span_of(own_id_new(&s->ids)), method, params);
 }
 
 struct frame *
@@ -330,11 +319,7 @@ session_own_attempt(struct session *s, enum attempt_kind kind,
 struct frame *
 session_with_own_id(struct session *s, struct frame *request)
 {
-	char *id = own_id(s);
-	struct frame *f = msg_with_id(request, span_of(id));
-
-	free(id);
-	return f;
+	return msg_with_id(request, span_of(own_id_new(&s->ids)));
 }
 
 void

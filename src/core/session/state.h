@@ -65,6 +65,7 @@
 #include "core/session/session.h"
 #include "core/session/tools.h"
 #include "core/wire/json.h"
+#include "core/wire/own_id.h"
 
 enum {
 	RESTORES_AT_ONCE = 8,
@@ -461,7 +462,7 @@ struct session {
 	struct alarms alarms;
 	struct events events; /* what session_next will give */
 	bool reading;         /* stdin is read */
-	uint64_t ids;         /* how many ids mcpsplice made */
+	struct own_ids ids;   /* of requests that mcpsplice makes */
 
 	enum phase phase;
 	int64_t gate_at; /* when the gate was opened */

@@ -28,6 +28,7 @@ session_new(const struct session_config *config)
 	s->generation = generation_new(0);
 	s->reading = true;
 	s->listen.retry_ms = -1;
+	own_ids_init(&s->ids, OWN_ID_SESSION, config->prefix);
 	calls_init(&s->calls);
 	return s;
 }
@@ -40,6 +41,7 @@ session_free(struct session *s)
 	if (s == NULL)
 		return;
 	events_free(&s->events);
+	own_ids_free(&s->ids);
 	while (s->held.first != NULL)
 		frame_unref(session_take_held(s, s->held.first));
 	session_drop_one_way(s);
