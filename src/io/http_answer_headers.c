@@ -1,10 +1,6 @@
 /* What the headers of an answer say, and who sent it. */
 #include "config.h"
 
-#include <stdlib.h>
-#include <time.h>
-
-#include "io/http.h"
 #include "io/http_state.h"
 
 /* Before the head, a used easy handle still has the headers of its last
@@ -20,49 +16,6 @@ http_header(struct transfer *x, const char *name, size_t index)
 		return NULL;
 	/* An old libcurl leaves the CR in an empty value. */
 	return header->value[0] == '\r' ? "" : header->value;
-}
-
-/* Returns the date that this header of the answer has, in s since 1970; -1: it
- * has none. */
-static int64_t
-date_of(struct transfer *x, const char *name)
-{
-	const char *date = http_header(x, name, 0);
-
-	return date == NULL ? -1 : (int64_t)curl_getdate(date, NULL);
-}
-
-int64_t
-http_clock_ahead(struct transfer *x)
-{
-	int64_t then = date_of(x, "Date");
-
-	return then < 0 ? 0 : (int64_t)time(NULL) - then;
-}
-
-int64_t
-http_retry_after(struct transfer *x, int64_t most_ms)
-{
-	const char *value = http_header(x, "Retry-After", 0);
-	int64_t s, now;
-	char *end;
-
-	if (value == NULL)
-		return -1;
-	if (*value >= '0' && *value <= '9') {
-		s = strtoll(value, &end, 10);
-		if (*end != '\0')
-			return -1;
-	} else {
-		s = date_of(x, "Retry-After");
-		if (s < 0)
-			return -1;
-		now = date_of(x, "Date");
-		s -= now < 0 ? (int64_t)time(NULL) : now;
-		if (s < 0)
-			s = 0;
-	}
-	return s > most_ms / 1000 ? -1 : s * 1000;
 }
 
 int
