@@ -34,8 +34,8 @@ struct http_config {
 	const char *proxy;      /* NULL: the usual environment variables */
 	bool system_proxy[2];   /* of http and of https URLs: that of the
 				 * system's settings */
-	const char *noproxy;    /* used instead of NO_PROXY; loopback is
-				 * exempt */
+	const char *noproxy;    /* hosts without a proxy, besides loopback:
+				 * --noproxy or NO_PROXY */
 	const char *proxy_user; /* user:password */
 	bool proxy_negotiate;
 	/* Requests to a server carry a Kerberos ticket of the user; they go out

@@ -358,9 +358,9 @@ void http_idle_on_timer(void *arg);
 /* Sets the options that are the same for each request. */
 void http_proxy_set(struct transfer *x);
 /* Sets those of a request to this URL, and x->asks. A loopback address never
- * gets a proxy, else libcurl reads NO_PROXY itself. When addresses have to be
- * checked, libcurl must do what http_takes_proxy found: "*" means no proxy, ""
- * means always the proxy. */
+ * gets a proxy; other hosts without one are in config.noproxy. When addresses
+ * have to be checked, libcurl must do what http_takes_proxy found: "*" means no
+ * proxy, "" means always the proxy. */
 void http_proxy_choose(struct transfer *x, const char *url);
 
 /* --- http_sign.c --- */
