@@ -1,7 +1,8 @@
 /*
- * Three reducers in a row: core/client, core/session, core/server. Each event
- * is offered to the filter that stands in its way, and passes if the filter
- * does not want it. chain_next works until there is an event that goes out.
+ * Three reducers in a row: core/modern_client, core/session, core/server. Each
+ * event is offered to the filter that stands in its way, and passes if the
+ * filter does not want it. chain_next works until there is an event that goes
+ * out.
  */
 #include "config.h"
 
@@ -10,8 +11,8 @@
 #include <stdlib.h>
 
 #include "base/codec.h"
-#include "core/client/client.h"
 #include "core/exchange/fault.h"
+#include "core/modern_client/client.h"
 #include "core/wire/json.h"
 
 enum { EXIT_FAILED = 22 };

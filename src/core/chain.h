@@ -1,8 +1,8 @@
 /*
- * core/client, core/session and core/server in a row, as one reducer with the
- * session's inputs and actions: frames of the client on one side, exchanges
- * with the server on the other, whatever era each of them speaks. A legacy
- * client and a legacy server talk to the session directly.
+ * core/modern_client, core/session and core/server in a row, as one reducer
+ * with the session's inputs and actions: frames of the client on one side,
+ * exchanges with the server on the other, whatever era each of them speaks. A
+ * legacy client and a legacy server talk to the session directly.
  */
 #ifndef MCPSPLICE_CORE_CHAIN_H
 #define MCPSPLICE_CORE_CHAIN_H

@@ -2,10 +2,10 @@
  * What the three reducers of a chain say to each other and to the caller of the
  * chain: events, and the queue that each reducer keeps of its own.
  *
- * An input goes towards the session: from the client through core/client, from
- * the server through core/server. An action goes away from the session, the
- * same ways back. core/client and core/server are filters: an event that does
- * not concern them passes.
+ * An input goes towards the session: from the client through
+ * core/modern_client, from the server through core/server. An action goes away
+ * from the session, the same ways back. core/modern_client and core/server are
+ * filters: an event that does not concern them passes.
  */
 #ifndef MCPSPLICE_CORE_STAGE_H
 #define MCPSPLICE_CORE_STAGE_H
@@ -58,9 +58,11 @@ enum event_kind {
 
 	/* --- inside a chain --- */
 
-	EVENT_PROBE,   /* core/client to core/server, frame: the server/discover
-			* that detection begins with; NULL: a legacy client */
-	EVENT_LISTENS, /* to core/client: the stage's listening has changed */
+	EVENT_PROBE,   /* core/modern_client to core/server, frame: the
+			* server/discover that detection begins with; NULL: a
+			* legacy client */
+	EVENT_LISTENS, /* to core/modern_client: the stage's listening has
+			* changed */
 
 	/* --- actions --- */
 
@@ -141,7 +143,8 @@ struct event {
  * is it open, or will there be none? */
 enum session_listening { LISTENS_PERHAPS, LISTENS, LISTENS_NOT };
 
-/* What core/client sees of its neighbours. The chain keeps it up to date. */
+/* What core/modern_client sees of its neighbours. The chain keeps it up to
+ * date. */
 struct stage {
 	/* The server's DiscoverResult frame if the server is a modern one now,
 	 * else NULL. */

@@ -1,5 +1,5 @@
 /*
- * Random schedules for the core/client reducer: a client that begins
+ * Random schedules for the core/modern_client reducer: a client that begins
  * as a modern one, a session that answers, asks and is lost, a server that
  * changes its era, and time. The rules that hold for all of them: each request
  * of the client has one answer, none after it was cancelled; each question
@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/client/parts.h"
+#include "core/modern_client/parts.h"
 #include "core/wire/json.h"
 #include "play/client.h"
 

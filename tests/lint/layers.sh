@@ -236,9 +236,9 @@ BEGIN {
 	below["core/exchange"] = "core/exchange " below["core/wire"]
 	reducer = "core core/era core/exchange core/wire base"
 	below["core/session"] = "core/session " reducer
-	below["core/client"] = "core/client " reducer
+	below["core/modern_client"] = "core/modern_client " reducer
 	below["core/server"] = "core/server " reducer
-	below["core"] = "core/session core/client core/server " reducer
+	below["core"] = "core/session core/modern_client core/server " reducer
 	below["io"] = "io base"
 	below["store"] = "store io " below["core"]
 	below["auth"] = "auth " below["store"]
@@ -257,7 +257,7 @@ BEGIN {
 	    "questions settings act held call one_way listen renew end " \
 	    "mirrored replay own_ping witness sign_in waits early_start lists live open " \
 	    "judge cancel from_client malformed from_server done time invariants step")
-	order_of("core/client", "client state parts act table opening " \
+	order_of("core/modern_client", "client state parts act table opening " \
 	    "listen send input_required request hello from_client " \
 	    "from_session invariants step")
 	order_of("core/server", "server state parts act belief order " \

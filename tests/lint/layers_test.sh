@@ -12,7 +12,7 @@ failed=0
 fresh()
 {
 	rm -rf "$dir/src"
-	for room in base core/wire core/session core/client io store auth \
+	for room in base core/wire core/session core/modern_client io store auth \
 	    options proxy proxy/transport proxy/cache signin os/posix; do
 		mkdir -p "$dir/src/$room"
 	done
@@ -118,7 +118,7 @@ breach core/wire/msg.h '#include "proxy/transport/streamable.h"'
 breach core/wire/msg.c '#include "core/era/era.h"'
 breach core/era/era.c '#include "core/exchange/verdict.h"'
 breach core/exchange/verdict.c '#include "core/era/era.h"'
-breach core/client/listen.c '#include "core/session/session.h"'
+breach core/modern_client/listen.c '#include "core/session/session.h"'
 breach core/session/step.c '#include "core/server/server.h"'
 breach core/chain.c '#include "core/session/state.h"'
 breach core/chain.c '#include "core/server/state.h"'
@@ -155,7 +155,7 @@ breach options/setup.c '#include "io/http_state.h"'
 breach io/http.h '#include <curl/curl.h>'
 
 # calls that no include shows
-breach core/client/listen.c '	session_step(s);'
+breach core/modern_client/listen.c '	session_step(s);'
 breach base/codec.c '	session_send(s);'
 breach io/loop.c '	x = session_send(s);'
 

@@ -1,4 +1,4 @@
-/* Plays the chain: core/client, session and core/server in a row. */
+/* Plays the chain: core/modern_client, session and core/server in a row. */
 #include "config.h"
 
 #include <stdlib.h>

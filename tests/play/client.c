@@ -1,12 +1,12 @@
-/* Plays core/client; README has what only it has. */
+/* Plays core/modern_client; README has what only it has. */
 #include "config.h"
 
 #include "play/client.h"
 
 #include <stdlib.h>
 
-#include "core/client/parts.h"
-#include "core/client/state.h"
+#include "core/modern_client/parts.h"
+#include "core/modern_client/state.h"
 #include "core/wire/msg.h"
 #include "play/words.h"
 

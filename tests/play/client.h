@@ -1,8 +1,8 @@
-/* What plays core/client, for explorers. */
+/* What plays core/modern_client, for explorers. */
 #ifndef MCPSPLICE_TESTS_PLAY_CLIENT_H
 #define MCPSPLICE_TESTS_PLAY_CLIENT_H
 
-#include "core/client/client.h"
+#include "core/modern_client/client.h"
 #include "play/play.h"
 
 /* For a player of play_client only. */

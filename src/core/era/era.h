@@ -30,7 +30,7 @@ extern const char *const era_levels[ERA_LEVELS];
 /* How a request or notification of the client goes over to the other era. */
 enum era_way {
 	ERA_BOTH,  /* exists in both: translated */
-	ERA_LOCAL, /* answered or dropped by core/client or core/server */
+	ERA_LOCAL, /* answered or dropped by core/modern_client or core/server */
 	ERA_NONE   /* the other era has no such message: -32601, or dropped */
 };
 

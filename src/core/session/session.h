@@ -70,7 +70,8 @@ struct session *session_new(const struct session_config *config);
 void session_free(struct session *s);
 void session_step(struct session *s, const struct event *in);
 /* May a message of the client go on to the server? If not, *why gets the reason
- * for INPUT_INVALID. To be asked before core/client makes anything of it. */
+ * for INPUT_INVALID. To be asked before core/modern_client makes anything of
+ * it. */
 bool session_admits(const struct session *s, const struct frame *f,
     enum invalid_line *why);
 /* Gives the next action, or returns false if there is none. What the action

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "core/client/parts.h"
+#include "core/modern_client/parts.h"
 
 /* --- opening --- */
 

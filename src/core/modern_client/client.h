@@ -10,8 +10,8 @@
  * question, and a notification of the server goes to each subscriptions/listen
  * that asked for it.
  */
-#ifndef MCPSPLICE_CORE_CLIENT_CLIENT_H
-#define MCPSPLICE_CORE_CLIENT_CLIENT_H
+#ifndef MCPSPLICE_CORE_MODERN_CLIENT_CLIENT_H
+#define MCPSPLICE_CORE_MODERN_CLIENT_CLIENT_H
 
 #include "base/log.h"
 #include "core/era/era.h"

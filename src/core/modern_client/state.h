@@ -68,14 +68,14 @@
  *   otherwise one REQUEST_SUBSCRIBE or REQUEST_UNSUBSCRIBE is under way for
  *   it.
  */
-#ifndef MCPSPLICE_CORE_CLIENT_STATE_H
-#define MCPSPLICE_CORE_CLIENT_STATE_H
+#ifndef MCPSPLICE_CORE_MODERN_CLIENT_STATE_H
+#define MCPSPLICE_CORE_MODERN_CLIENT_STATE_H
 
 #include "base/alarm.h"
 #include "base/bounds.h"
 #include "base/hash.h"
-#include "core/client/client.h"
 #include "core/exchange/facts.h"
+#include "core/modern_client/client.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 #include "core/wire/own_id.h"

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "core/client/parts.h"
+#include "core/modern_client/parts.h"
 
 #include "base/codec.h"
 

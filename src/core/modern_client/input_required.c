@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "core/client/parts.h"
+#include "core/modern_client/parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,11 +2,11 @@
  * The functions that the files of this folder share, file by file, in the order
  * of the list in state.h. Nobody outside of this folder includes this.
  */
-#ifndef MCPSPLICE_CORE_CLIENT_PARTS_H
-#define MCPSPLICE_CORE_CLIENT_PARTS_H
+#ifndef MCPSPLICE_CORE_MODERN_CLIENT_PARTS_H
+#define MCPSPLICE_CORE_MODERN_CLIENT_PARTS_H
 
-#include "core/client/state.h"
 #include "core/exchange/fault.h"
+#include "core/modern_client/state.h"
 
 /* --- act.c --- */
 

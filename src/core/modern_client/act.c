@@ -3,7 +3,7 @@
  */
 #include "config.h"
 
-#include "core/client/parts.h"
+#include "core/modern_client/parts.h"
 
 bool
 client_is_legacy(const struct client *c)

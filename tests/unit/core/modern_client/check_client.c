@@ -1,7 +1,7 @@
 /*
- * The core/client reducer: schedules of inputs and what must come of them, in
- * tests/play/schedules/client_*.txt, each a test with a name. CK_RUN_CASE=NAME
- * plays one of them.
+ * The core/modern_client reducer: schedules of inputs and what must come of
+ * them, in tests/play/schedules/client_*.txt, each a test with a name.
+ * CK_RUN_CASE=NAME plays one of them.
  */
 #include "config.h"
 
