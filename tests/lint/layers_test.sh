@@ -47,7 +47,7 @@ fresh()
 	echo '#include "core/wire/sse.h"' >>"$dir/src/proxy/transport/streamable.c"
 	echo '#include <json-c/json.h>' >"$dir/src/store/record.c"
 	echo '#include <openssl/evp.h>' >"$dir/src/proxy/cache/profile.c"
-	cat >"$dir/src/core/session/act.c" <<-'END'
+	cat >"$dir/src/core/session/actions.c" <<-'END'
 	#include "core/session/parts.h"
 	#include "core/session/state.h"
 	void
@@ -143,9 +143,9 @@ breach core/wire/json.c '#include "../io/loop.h"'
 breach other/x.c '#include "base/mem.h"'
 
 # the order inside a folder
-breach core/session/act.c '#include "core/session/step.h"'
-breach core/session/act.c '	session_step(s);'
-breach core/session/act.c '	if (session_step (s))'
+breach core/session/actions.c '#include "core/session/step.h"'
+breach core/session/actions.c '	session_step(s);'
+breach core/session/actions.c '	if (session_step (s))'
 breach core/session/other.c '#include "core/session/parts.h"'
 breach core/session/other.c '	session_send(s);'
 

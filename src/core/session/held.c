@@ -1,6 +1,7 @@
 /*
  * Frames that are held back: requests and notifications of the client until the
- * gate is open, messages of the server until initialize is answered.
+ * gate is open, messages of the server until initialize is answered. When there
+ * is too much of it stdin is not read.
  */
 #include "config.h"
 
@@ -63,6 +64,22 @@ session_is_full(const struct session *s, const struct frame *f, bool is_call)
 {
 	return session_held_bytes(s) + held_size(f, is_call) >
 	    s->config.max_held;
+}
+
+/* stdin is read while a question waits for the client's answer, however much is
+ * held, because only that answer can free the calls. */
+void
+session_want_read(struct session *s)
+{
+	bool want = !has_eof(s) &&
+	    (s->held.bytes + s->notes.bytes < s->config.max_held ||
+		s->questions.n > 0 || !phase_permits(s, PHASE_SERVES));
+
+	if (want == s->reading || has_eof(s))
+		return;
+	s->reading = want;
+	events_add(&s->events,
+	    &(struct event){ .kind = ACTION_READ, .ok = want });
 }
 
 void

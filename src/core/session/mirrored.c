@@ -1,6 +1,6 @@
 /*
  * The headers of 2026-07-28 in a legacy session. Legacy servers ignore them, so
- * once a server has required them, every call of the process has them (act.c
+ * once a server has required them, every call of the process has them (order.c
  * adds them).
  *
  * While mcpsplice asks for what it must know, a refused call is held back, and

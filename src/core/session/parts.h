@@ -59,13 +59,7 @@ void settings_forget(struct settings *r, const struct frame *request);
 /* Forgets all settings. */
 void settings_clear(struct settings *r);
 
-/* --- act.c --- */
-
-/* The primitives that every part uses: actions for the caller of session_next,
- * the phase, the deadline, and one attempt that is started, made again or
- * aborted. */
-
-/* --- act.c: actions --- */
+/* --- actions.c --- */
 
 /* Logs a decision for people to read. The text is cut after 511 bytes. */
 void session_log(struct session *s, enum log_level level, const char *fmt, ...)
@@ -73,6 +67,12 @@ void session_log(struct session *s, enum log_level level, const char *fmt, ...)
 /* Returns false before *say_at. Otherwise the caller may give its warning now,
  * and *say_at moves to pause ms from now. */
 bool session_may_say(const struct session *s, int64_t *say_at, int64_t pause);
+/* Has the session of g noted on disk, so that a later process can end it if
+ * this one is killed. NULL: there is no session any more. */
+void session_save(struct session *s, struct generation *g);
+
+/* --- to_client.c --- */
+
 /* Writes a frame (borrowed) to the client, unless nobody reads stdout. */
 void session_write(struct session *s, struct frame *f);
 /* Writes a notification with these params. */
@@ -85,15 +85,22 @@ void session_pass(struct session *s, struct frame *f, const struct attempt *a);
 void session_learn_families(struct session *s, const struct frame *m);
 /* Writes the list_changed that were kept for a moment. */
 void session_end_burst(struct session *s);
-/* Has the session of g noted on disk, so that a later process can end it if
- * this one is killed. NULL: there is no session any more. */
-void session_save(struct session *s, struct generation *g);
-/* Asks the startup cache for a start of this client, and puts this one into
- * it. */
-/* Pauses or resumes reading stdin, depending on how much is held. */
-void session_want_read(struct session *s);
 
-/* --- act.c: attempts --- */
+/* --- phase.c --- */
+
+/* Does the current phase permit any of these (enum phase_bit)? */
+bool phase_permits(const struct session *s, unsigned bits);
+/* May requests and notifications go out? */
+bool gate_is_open(const struct session *s);
+/* What it means that the current phase has reached its deadline. */
+enum lateness session_lateness(const struct session *s);
+/* The name of the current phase for people to read; static. */
+const char *session_phase_name(const struct session *s);
+/* Enters a phase whose deadline is this time, or ALARM_NEVER. No other function
+ * changes the phase. */
+void session_phase(struct session *s, enum phase phase, int64_t deadline);
+
+/* --- attempt.c --- */
 
 /* Sends an attempt now. */
 void session_start(struct session *s, struct attempt *a);
@@ -106,22 +113,21 @@ void session_call_waits(struct session *s, struct call *c);
  * be deleted if nobody wants it. The stream of one that was answered may be
  * open for ever, and one that was refused may wait for a user as long. */
 bool session_may_open(const struct attempt *a);
-/* Have both the same id? A server may give one to all its sessions. */
-bool session_same_id(const struct generation *a, const struct generation *b);
-/* Is this perhaps a session of the SDK for Python from 1.8.0 to 1.9.4? A DELETE
- * ends these servers for everybody, and any request before initialized, a ping
- * too, ends a session of 1.8.0. They know no revision after 2025-03-26, and
- * their session ids are 32 hexadecimal digits, which those of most others are
- * not. Later releases look the same to a client that asks for such a revision. */
-bool session_is_fragile(const struct session *s, const struct generation *g);
-/* Sends a DELETE for the session of g, and gives it BOUND_END_MS. Returns
- * false, and sends none, if that would end the current session, too, or the
- * whole server. */
-bool session_delete(struct session *s, struct generation *g);
+/* Sends an attempt in ms milliseconds. */
+void session_start_in(struct session *s, struct attempt *a, int64_t ms);
+/* Aborts the exchange of an attempt in ms milliseconds, if it still runs. */
+void session_abort_in(struct session *s, struct attempt *a, int64_t ms);
+/* Nothing more is expected of this attempt, which is live: its exchange has
+ * BOUND_SHORT_MS to end by itself. A server may leave each stream open, so of
+ * more than BOUND_FEW that linger the oldest is aborted. */
+void session_linger(struct session *s, struct attempt *a);
 /* Replaces an attempt by a copy that goes out in wait ms, and returns the copy.
  * The old attempt is dropped. */
 struct attempt *session_again(struct session *s, struct attempt *a,
     int64_t wait);
+
+/* --- own_request.c --- */
+
 /* Makes a request that mcpsplice itself sends, with a new id. Owned by the
  * caller. */
 struct frame *session_own_request(struct session *s, const char *method,
@@ -136,27 +142,20 @@ struct attempt *session_own_attempt(struct session *s, enum attempt_kind kind,
 /* Copies a request under a new id that mcpsplice made. Owned by the caller. */
 struct frame *session_with_own_id(struct session *s, struct frame *request);
 
-/* --- act.c: phases and time --- */
+/* --- delete.c --- */
 
-/* Sends an attempt in ms milliseconds. */
-void session_start_in(struct session *s, struct attempt *a, int64_t ms);
-/* Aborts the exchange of an attempt in ms milliseconds, if it still runs. */
-void session_abort_in(struct session *s, struct attempt *a, int64_t ms);
-/* Nothing more is expected of this attempt, which is live: its exchange has
- * BOUND_SHORT_MS to end by itself. A server may leave each stream open, so of
- * more than BOUND_FEW that linger the oldest is aborted. */
-void session_linger(struct session *s, struct attempt *a);
-/* Does the current phase permit any of these (enum phase_bit)? */
-bool phase_permits(const struct session *s, unsigned bits);
-/* May requests and notifications go out? */
-bool gate_is_open(const struct session *s);
-/* What it means that the current phase has reached its deadline. */
-enum lateness session_lateness(const struct session *s);
-/* The name of the current phase for people to read; static. */
-const char *session_phase_name(const struct session *s);
-/* Enters a phase whose deadline is this time, or ALARM_NEVER. No other function
- * changes the phase. */
-void session_phase(struct session *s, enum phase phase, int64_t deadline);
+/* Have both the same id? A server may give one to all its sessions. */
+bool session_same_id(const struct generation *a, const struct generation *b);
+/* Is this perhaps a session of the SDK for Python from 1.8.0 to 1.9.4? A DELETE
+ * ends these servers for everybody, and any request before initialized, a ping
+ * too, ends a session of 1.8.0. They know no revision after 2025-03-26, and
+ * their session ids are 32 hexadecimal digits, which those of most others are
+ * not. Later releases look the same to a client that asks for such a revision. */
+bool session_is_fragile(const struct session *s, const struct generation *g);
+/* Sends a DELETE for the session of g, and gives it BOUND_END_MS. Returns
+ * false, and sends none, if that would end the current session, too, or the
+ * whole server. */
+bool session_delete(struct session *s, struct generation *g);
 
 /* --- held.c --- */
 
@@ -174,6 +173,8 @@ size_t session_held_bytes(const struct session *s);
 /* Is there no room to hold this frame? */
 bool session_is_full(const struct session *s, const struct frame *f,
     bool is_call);
+/* Pauses or resumes reading stdin, depending on how much is held. */
+void session_want_read(struct session *s);
 /* Holds a frame (a reference is taken) until the gate is open. c is its call,
  * or NULL for a notification. */
 void session_hold(struct session *s, struct frame *f, struct call *c);

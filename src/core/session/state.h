@@ -7,7 +7,10 @@
  *   call_table, tools                tables
  *   state.h, parts.h                 structures; the functions of all others
  *   questions, settings              tables
- *   act                              actions, deadlines, one attempt
+ *   actions, to_client               what the caller does, and the client gets
+ *   phase, attempt                   the phase, one attempt
+ *   own_request, delete              requests of ours, the DELETE of a session
+ *   order                            what an attempt becomes for the caller
  *   held, call, one_way              the life of one thing
  *   listen, renew, end, mirrored,
  *   replay, own_ping, witness,
@@ -80,7 +83,7 @@ enum {
 			      * client waits for */
 };
 
-/* The phases, in their usual order. One table in act.c says what each
+/* The phases, in their usual order. One table in phase.c says what each
  * permits. */
 enum phase {
 	PHASE_IDLE,      /* no initialize yet, or it failed */
@@ -383,7 +386,7 @@ struct changes {
 	struct known_list lists[LIST_KINDS];
 	bool resources; /* the subscribed resources may have changed, and the
 			 * client has not been told */
-	/* act.c: the list_changed of the server that wait for ALARM_BURST */
+	/* to_client.c: the list_changed of the server that wait for ALARM_BURST */
 	struct change {
 		struct frame *frame;
 		struct frame *related; /* the request on whose stream it

@@ -8,6 +8,12 @@
 
 #include "core/session/parts.h"
 
+int64_t
+session_deadline(const struct session *s)
+{
+	return s->alarms.soonest;
+}
+
 static void
 phase_timeout(struct session *s)
 {
