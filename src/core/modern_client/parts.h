@@ -8,7 +8,7 @@
 #include "core/exchange/fault.h"
 #include "core/modern_client/state.h"
 
-/* --- act.c --- */
+/* --- actions.c --- */
 
 /*
  * The queue of actions. client_send, client_write and client_probe take over

@@ -3,7 +3,7 @@
  * includes it. Each file includes and calls only those above it in this list:
  *   client          the public header
  *   state, parts    structures and constants; the functions of all others
- *   act             the queue of actions
+ *   actions         the queue of actions
  *   table           requests, and the list of questions
  *   opening         the session is opened for a modern client
  *   listen          subscriptions/listen at a legacy server, and the resources

@@ -1,6 +1,7 @@
 /*
  * This file keeps one order of the session from its begin to its end: it finds
- * the order, tells the session what comes of it, and drops it.
+ * the order, tells the session what comes of it, and drops it. The facts of
+ * an exchange that did not take place are here, too.
  */
 #include "config.h"
 
@@ -9,6 +10,30 @@
 #include <stdlib.h>
 
 #include "core/era/mirror.h"
+
+/* Facts of a request that was sent. */
+#define SENT(...)                                                              \
+	{                                                                      \
+		.verb = VERB_POST, .sent = true, .retry_after_ms = -1,         \
+		.retry_ms = -1, __VA_ARGS__                                    \
+	}
+
+const struct facts server_facts_ok = SENT(.status = 200, .media = MEDIA_JSON);
+const struct facts server_facts_accepted = SENT(.status = 202);
+const struct facts server_facts_stream = SENT(.status = 200,
+    .media = MEDIA_SSE);
+const struct facts server_facts_aborted = SENT(.ending = ENDING_ABORTED);
+
+struct facts
+server_facts_gone(bool ran)
+{
+	struct facts f = server_facts_accepted;
+
+	f.status = ran ? 0 : 404;
+	f.ending = ran ? ENDING_CUT : ENDING_COMPLETE;
+	f.session_ended = true;
+	return f;
+}
 
 struct server_order *
 server_order_find(const struct server *s, uint64_t ticket)

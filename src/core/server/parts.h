@@ -8,34 +8,18 @@
 #include "core/exchange/fault.h"
 #include "core/server/state.h"
 
-/* --- act.c --- */
-
-/*
- * What every file of core/server uses: facts, actions, attempts.
- */
-
-/* --- act.c: facts --- */
-
-/* The facts of 200 with JSON, of 202, of 200 with an event stream, and of an
- * exchange that was aborted before an answer came. */
-extern const struct facts server_facts_ok, server_facts_accepted,
-    server_facts_stream, server_facts_aborted;
-/* Returns the facts of an exchange that ended because the server is gone. ran
- * tells that its request may have run. */
-struct facts server_facts_gone(bool ran);
-
-/* --- act.c: actions --- */
+/* --- actions.c --- */
 
 /* Logs a decision. The text is cut at 511 bytes. */
 void server_log(struct server *s, enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-
-/* --- act.c: attempts --- */
-
 /* Tells the session that the order waits until the user has signed in, with what
  * to tell the user (text NULL: it does not wait any more). */
 void server_tell_user(struct server *s, struct server_order *o,
     const char *text);
+
+/* --- attempt.c --- */
+
 /* Orders an exchange from transport: a POST of body (a reference is taken), or
  * a GET if body is NULL. o may be NULL. The caller may still set members of the
  * attempt in this step, because server_next() reads them later. */
@@ -125,6 +109,14 @@ bool server_belief_listen_unknown(struct server *s);
 /* --- order.c --- */
 
 /* One order of the session, from its begin to its end. */
+
+/* The facts of 200 with JSON, of 202, of 200 with an event stream, and of an
+ * exchange that was aborted before an answer came. */
+extern const struct facts server_facts_ok, server_facts_accepted,
+    server_facts_stream, server_facts_aborted;
+/* Returns the facts of an exchange that ended because the server is gone. ran
+ * tells that its request may have run. */
+struct facts server_facts_gone(bool ran);
 
 /* Makes a server_order of the session's order and adds it to the list. */
 struct server_order *server_order_new(struct server *s,

@@ -4,7 +4,8 @@
  *
  * A file includes and calls only those that stand before it here:
  *   state, parts    structures and constants; the functions of all others
- *   act             facts, the queue of actions, attempts
+ *   actions         what is logged, what the session hears of a sign-in
+ *   attempt         one exchange with the server
  *   belief          what mcpsplice believes of the server
  *   order           one order of the session, from its begin to its end
  *   subscription    one subscription at the server, and what it tells

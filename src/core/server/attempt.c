@@ -1,45 +1,14 @@
 /*
- * This file has the primitives that every other file of the folder uses: kept
- * facts, the queue of actions, and attempts, which are the exchanges that
- * core/server orders from transport.
+ * Attempts, the exchanges that core/server orders from transport: each is begun,
+ * found again, and ended.
  */
 #include "config.h"
 
 #include "core/server/parts.h"
 
-#include <stdlib.h>
-
 #include "core/era/mirror.h"
 
 static const uint64_t OURS = (uint64_t)1 << 63;
-
-/* --- facts --- */
-
-/* Facts of a request that was sent. */
-#define SENT(...)                                                              \
-	{                                                                      \
-		.verb = VERB_POST, .sent = true, .retry_after_ms = -1,         \
-		.retry_ms = -1, __VA_ARGS__                                    \
-	}
-
-const struct facts server_facts_ok = SENT(.status = 200, .media = MEDIA_JSON);
-const struct facts server_facts_accepted = SENT(.status = 202);
-const struct facts server_facts_stream = SENT(.status = 200,
-    .media = MEDIA_SSE);
-const struct facts server_facts_aborted = SENT(.ending = ENDING_ABORTED);
-
-struct facts
-server_facts_gone(bool ran)
-{
-	struct facts f = server_facts_accepted;
-
-	f.status = ran ? 0 : 404;
-	f.ending = ran ? ENDING_CUT : ENDING_COMPLETE;
-	f.session_ended = true;
-	return f;
-}
-
-/* --- actions --- */
 
 /* Queues an event of which there is nothing to say but its kind and ticket. */
 static void
@@ -47,16 +16,6 @@ post(struct server *s, enum event_kind kind, uint64_t ticket)
 {
 	events_add(&s->events,
 	    &(struct event){ .kind = kind, .ticket = ticket });
-}
-
-void
-server_log(struct server *s, enum log_level level, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	events_log(&s->events, level, fmt, ap);
-	va_end(ap);
 }
 
 void
@@ -109,17 +68,6 @@ server_next(struct server *s, struct event *out)
 		return true;
 	}
 	return false;
-}
-
-/* --- the server's end --- */
-
-void
-server_tell_user(struct server *s, struct server_order *o, const char *text)
-{
-	o->waits_for_user = text != NULL;
-	events_add(&s->events,
-	    &(struct event){
-		.kind = INPUT_SIGN_IN, .ticket = o->ticket, .text = text });
 }
 
 struct server_attempt *
