@@ -13,7 +13,7 @@
 
 #include "base/bounds.h"
 #include "base/codec.h"
-#include "core/exchange/error_text.h"
+#include "core/exchange/server_words.h"
 #include "core/exchange/verdict.h"
 #include "core/wire/edit.h"
 #include "core/wire/json.h"
@@ -287,11 +287,11 @@ of_tls_words(const struct facts *facts)
 static void
 add_page(struct buf *out, struct span page)
 {
-	struct error_text said;
+	struct server_words said;
 	size_t i;
 	char c;
 
-	error_text_of_body(&said, page, true);
+	server_words_of_body(&said, page, true);
 	for (i = 0; i < said.text.n; i++) {
 		c = said.text.p[i];
 		if (strchr(" \t\r\n", c) == NULL)
@@ -299,7 +299,7 @@ add_page(struct buf *out, struct span page)
 		else if (out->n > 0 && out->p[out->n - 1] != ' ')
 			buf_addc(out, ' ');
 	}
-	error_text_free(&said);
+	server_words_free(&said);
 }
 
 /* Appends what the answer says. A server may repeat the credentials that it got,

@@ -1,13 +1,13 @@
 /*
  * What one HTTP answer means.
  *
- * The words of the answer (core/exchange/error_text) and its status select the
- * first rule of a table that fits. An answer that no rule fits is delivered, or
- * ends the call. A request that carried no session id cannot lose a session,
- * but may need one now; the answer to a DELETE means nothing. The numbers of
- * JSON-RPC errors and the id of the answer never decide that a session is gone,
- * because each server has numbers of its own. The exception is the two numbers
- * by which a later revision refuses an earlier one.
+ * The words of the answer (core/exchange/server_words) and its status select
+ * the first rule of a table that fits. An answer that no rule fits is
+ * delivered, or ends the call. A request that carried no session id cannot lose
+ * a session, but may need one now; the answer to a DELETE means nothing. The
+ * numbers of JSON-RPC errors and the id of the answer never decide that a
+ * session is gone, because each server has numbers of its own. The exception is
+ * the two numbers by which a later revision refuses an earlier one.
  */
 #include "config.h"
 
@@ -16,9 +16,9 @@
 #include <stdlib.h>
 
 #include "base/bounds.h"
-#include "core/exchange/error_text.h"
 #include "core/exchange/fault.h"
 #include "core/exchange/loss_phrases.h"
+#include "core/exchange/server_words.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 #include "core/wire/protocol.h"
@@ -161,7 +161,7 @@ is_pattern(const struct verdict_rules *more, struct span text)
 }
 
 static unsigned
-marks_of(const struct facts *facts, const struct error_text *said,
+marks_of(const struct facts *facts, const struct server_words *said,
     const struct verdict_rules *more)
 {
 	unsigned marks = MARK_ANY | said->phrases;
@@ -222,7 +222,7 @@ plain_ruling(const struct facts *facts, enum verdict verdict, const char *rule)
  * that would tell of a loss then only make the session suspect. But a 401 or 403
  * is about credentials: initialize carries no session id either. */
 static struct ruling
-rule_without_id(const struct facts *facts, const struct error_text *said,
+rule_without_id(const struct facts *facts, const struct server_words *said,
     const struct verdict_rules *more, struct ruling plain)
 {
 	unsigned words = LOST_WORDS | MARK_PATTERN;
@@ -244,7 +244,7 @@ rule_without_id(const struct facts *facts, const struct error_text *said,
 }
 
 static struct ruling
-rule_said(const struct facts *facts, const struct error_text *said,
+rule_said(const struct facts *facts, const struct server_words *said,
     const struct verdict_rules *more, struct ruling plain)
 {
 	if (!facts->had_session)
@@ -261,7 +261,7 @@ verdict_error(const struct facts *facts, const struct frame *error,
 {
 	struct ruling r = plain_ruling(facts, VERDICT_ANSWER, "an error");
 	long code = msg_error_code(error);
-	struct error_text said;
+	struct server_words said;
 
 	/* A server of 2026-07-28 refuses a request that does not name a revision
 	 * which it speaks, before it runs anything (streamable HTTP, protocol
@@ -273,10 +273,10 @@ verdict_error(const struct facts *facts, const struct frame *error,
 		return r;
 	if (facts->other_revision)
 		return other_revision;
-	error_text_of_error(&said, error->error);
+	server_words_of_error(&said, error->error);
 	said.no_sense = makes_no_sense(error, code, buf_span(&said.text));
 	r = rule_said(facts, &said, more, r);
-	error_text_free(&said);
+	server_words_free(&said);
 	return r;
 }
 
@@ -297,16 +297,16 @@ verdict_result(const struct facts *facts, const struct frame *result,
 {
 	const struct verdict_rules none = { NULL, 0, false };
 	struct ruling r = { VERDICT_ANSWER, "a result" };
-	struct error_text said;
+	struct server_words said;
 	unsigned marks;
 
 	*hint = false;
 	if (!facts->had_session || result->result.n > BOUND_HEADER_BYTES ||
 	    !is_error(result->result))
 		return r;
-	error_text_of_result(&said, result->result);
+	server_words_of_result(&said, result->result);
 	marks = marks_of(facts, &said, more->in_results ? more : &none);
-	error_text_free(&said);
+	server_words_free(&said);
 	if (marks & PHRASE_VETO)
 		return r;
 	if (marks & PHRASE_INTERRUPTED)
@@ -347,7 +347,7 @@ const char verdict_elsewhere[] =
  * now, one that takes POSTs at another URL. Its 404 is empty, or a web page as
  * frameworks send for a missing route, and has no PHRASE_VETO. */
 static bool
-is_elsewhere(const struct facts *facts, const struct error_text *said)
+is_elsewhere(const struct facts *facts, const struct server_words *said)
 {
 	return facts->status == 404 && facts->verb == VERB_POST &&
 	    !facts->had_session && (said->page || facts->body.n == 0) &&
@@ -360,7 +360,7 @@ struct ruling
 verdict_bare(const struct facts *facts, const struct verdict_rules *more)
 {
 	struct ruling r;
-	struct error_text said;
+	struct server_words said;
 	bool page = facts->media == MEDIA_HTML && facts->body.n > 0 &&
 	    memchr(facts->body.p, '<', facts->body.n) != NULL;
 
@@ -380,11 +380,11 @@ verdict_bare(const struct facts *facts, const struct verdict_rules *more)
 	r = plain_ruling(facts, VERDICT_FAIL, "no message in the answer");
 	if (facts->verb == VERB_DELETE)
 		return r;
-	error_text_of_body(&said, facts->body, page);
+	server_words_of_body(&said, facts->body, page);
 	r = rule_said(facts, &said, more, r);
 	if (is_elsewhere(facts, &said))
 		r = (struct ruling){ VERDICT_SUSPECT, verdict_elsewhere };
-	error_text_free(&said);
+	server_words_free(&said);
 	return r;
 }
 

@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-#include "core/exchange/error_text.h"
 #include "core/exchange/loss_phrases.h"
+#include "core/exchange/server_words.h"
 
 void
 server_belief_init(struct server *s)
@@ -94,13 +94,13 @@ speaks_legacy(struct span error)
 {
 	const unsigned session = PHRASE_INTERRUPTED | PHRASE_LOST |
 	    PHRASE_GATE | PHRASE_MISSING;
-	struct error_text said;
+	struct server_words said;
 	bool does;
 
-	error_text_of_error(&said, error);
+	server_words_of_error(&said, error);
 	does = (said.phrases & session) != 0 ||
 	    strcasestr(buf_str(&said.text), "protocol version") != NULL;
-	error_text_free(&said);
+	server_words_free(&said);
 	return does;
 }
 

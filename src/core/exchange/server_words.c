@@ -8,7 +8,7 @@
  */
 #include "config.h"
 
-#include "core/exchange/error_text.h"
+#include "core/exchange/server_words.h"
 
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@
 
 /* Keeps one text for the user's patterns and searches it for phrases. */
 static void
-add_text(struct error_text *s, struct span text)
+add_text(struct server_words *s, struct span text)
 {
 	if (buf_addspan(&s->text, text) != 0 || buf_addc(&s->text, '\n') != 0)
 		return;
@@ -29,7 +29,7 @@ add_text(struct error_text *s, struct span text)
 
 /* Decodes a JSON string into s->text and searches it for phrases. */
 static void
-add_string(struct error_text *s, struct span value)
+add_string(struct server_words *s, struct span value)
 {
 	size_t start = s->text.n;
 
@@ -66,7 +66,7 @@ member_of(struct span key)
 /* Adds the members of error.data, or of an object in the place of a text. A
  * member that is true speaks by its name: requiresReinitialize. */
 static void
-add_inner(struct error_text *s, struct span object)
+add_inner(struct server_words *s, struct span object)
 {
 	struct span key, value;
 	size_t at = 0;
@@ -80,7 +80,7 @@ add_inner(struct error_text *s, struct span object)
 
 /* Adds the error object of JSON-RPC, or a similar object. */
 static void
-add_error(struct error_text *s, struct span error)
+add_error(struct server_words *s, struct span error)
 {
 	struct span key, value;
 	enum member member;
@@ -101,7 +101,7 @@ add_error(struct error_text *s, struct span error)
 static void
 add_member(struct span key, struct span value, void *arg)
 {
-	struct error_text *s = arg;
+	struct server_words *s = arg;
 	enum member member = member_of(key);
 
 	if (member == M_OTHER || member == M_DATA)
@@ -118,10 +118,10 @@ add_member(struct span key, struct span value, void *arg)
  * check fails in the end, as for a body that was cut, s is restored. Returns
  * false if the body is not such JSON. */
 static bool
-add_json(struct error_text *s, struct span text)
+add_json(struct server_words *s, struct span text)
 {
 	enum json_status status;
-	struct error_text was;
+	struct server_words was;
 	size_t n = s->text.n;
 
 	if (json_kind(text) != '{' && json_kind(text) != '"')
@@ -175,7 +175,7 @@ pass_tag(const char *p, const char *end)
 
 /* Adds the text of a page that a reader would see; every tag ends a line. */
 static void
-add_page(struct error_text *s, struct span body)
+add_page(struct server_words *s, struct span body)
 {
 	const char *p = body.p, *end = body.p + body.n, *stop;
 	struct buf text;
@@ -206,7 +206,7 @@ trim(struct span text)
 }
 
 void
-error_text_of_error(struct error_text *s, struct span error)
+server_words_of_error(struct server_words *s, struct span error)
 {
 	memset(s, 0, sizeof *s);
 	buf_init(&s->text, BOUND_LOSS_TEXT_BYTES);
@@ -214,7 +214,7 @@ error_text_of_error(struct error_text *s, struct span error)
 }
 
 void
-error_text_of_body(struct error_text *s, struct span body, bool page)
+server_words_of_body(struct server_words *s, struct span body, bool page)
 {
 	memset(s, 0, sizeof *s);
 	buf_init(&s->text, BOUND_LOSS_TEXT_BYTES);
@@ -229,7 +229,7 @@ error_text_of_body(struct error_text *s, struct span body, bool page)
 }
 
 void
-error_text_of_result(struct error_text *s, struct span result)
+server_words_of_result(struct server_words *s, struct span result)
 {
 	struct span content = json_get(result, "content"), key, item;
 	struct buf text;
@@ -247,7 +247,7 @@ error_text_of_result(struct error_text *s, struct span result)
 }
 
 void
-error_text_free(struct error_text *s)
+server_words_free(struct server_words *s)
 {
 	buf_free(&s->text);
 }
