@@ -259,8 +259,8 @@ BEGIN {
 	    "mirrored replay own_ping witness sign_in waits early_start lists live open " \
 	    "judge cancel from_client malformed from_server done time invariants step")
 	order_of("core/modern_client", "client state parts actions table opening " \
-	    "listen send input_required request hello from_client " \
-	    "from_session invariants step")
+	    "listen send input_required request opened become_legacy " \
+	    "from_client from_session invariants step")
 	order_of("core/server", "server state parts actions attempt belief order " \
 	    "subscription resources listen input_required modern sse2024 " \
 	    "detect sse2024_in invariants step")

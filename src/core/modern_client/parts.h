@@ -240,18 +240,16 @@ void client_eof(struct client *c);
 struct frame *client_fit(struct client *c, const struct frame *request,
     struct frame *f, bool modern);
 
-/* --- hello.c --- */
-
-/*
- * The end of the wait for a session: the session has opened for a modern
- * client, or the client begins another session.
- */
+/* --- opened.c --- */
 
 /* Takes the answer to REQUEST_OPEN r, and dispatches or answers the requests
  * that waited for it. */
 void client_opened(struct client *c, struct request *r, struct frame *answer);
 /* Answers each server/discover whose time is over. */
 void client_probes_tick(struct client *c);
+
+/* --- become_legacy.c --- */
+
 /* The client sent initialize, f. Ends what the client asked as a modern one, if
  * it was one, and sends f to the session. */
 void client_become_legacy(struct client *c, struct frame *f);

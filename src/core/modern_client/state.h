@@ -12,7 +12,8 @@
  *   input_required  what a legacy server asks; requests whose client is asked
  *                   something first
  *   request         what becomes of what a modern client sends
- *   hello           the session has opened, or the client begins another
+ *   opened          the session has opened, or not in time
+ *   become_legacy   the client sends initialize after all
  *   from_client     what the client sends
  *   from_session    what the session writes
  *   invariants      the invariants below, asserted
