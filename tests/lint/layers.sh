@@ -254,8 +254,8 @@ BEGIN {
 	    below["options"]
 	below["main"] = below["tools"]
 	order_of("core/session", "session pages call_table tools state parts " \
-	    "questions settings actions to_client phase attempt own_request delete " \
-	    "order held call one_way listen renew end " \
+	    "question_table settings actions to_client phase attempt own_request delete " \
+	    "order held call one_way question_answers listen renew end " \
 	    "mirrored replay own_ping witness sign_in waits early_start lists live open " \
 	    "judge cancel from_client malformed from_server done time invariants step")
 	order_of("core/modern_client", "client state parts actions table opening " \

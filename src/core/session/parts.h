@@ -8,7 +8,7 @@
 #include "core/exchange/fault.h"
 #include "core/session/state.h"
 
-/* --- questions.c --- */
+/* --- question_table.c --- */
 
 /*
  * Requests of the server that wait for the client's answer. The client sees ids
@@ -270,6 +270,9 @@ void session_fail_accepted(struct session *s, bool lost);
 const char *session_one_way_name(const struct attempt *a);
 /* Sends a one-way message (borrowed) now. */
 struct attempt *session_send_one_way(struct session *s, struct frame *f);
+
+/* --- question_answers.c --- */
+
 /* The call that asked, and still runs, or NULL. asker is the origin of its
  * attempt; 0: none. */
 struct call *session_asking(const struct session *s, uint64_t asker);
@@ -279,9 +282,6 @@ struct call *session_asking(const struct session *s, uint64_t asker);
  * happened to the answer; NULL: its session is gone. */
 void session_undelivered(struct session *s, uint64_t asker,
     const struct facts *f);
-
-/* --- one_way.c: answers to questions of the server --- */
-
 /* Sends an answer (borrowed) to a question of the server, or holds it back
  * while too many are under way. asker is the origin of the attempt that asked,
  * or 0: if there is no place for the answer, the call that asked ends. */

@@ -6,12 +6,13 @@
  *   pages                            a list in pages
  *   call_table, tools                tables
  *   state.h, parts.h                 structures; the functions of all others
- *   questions, settings              tables
+ *   question_table, settings         tables
  *   actions, to_client               what the caller does, and the client gets
  *   phase, attempt                   the phase, one attempt
  *   own_request, delete              requests of ours, the DELETE of a session
  *   order                            what an attempt becomes for the caller
- *   held, call, one_way              the life of one thing
+ *   held, call, one_way,
+ *   question_answers                 the life of one thing
  *   listen, renew, end, mirrored,
  *   replay, own_ping, witness,
  *   sign_in, waits, early_start,
@@ -169,7 +170,7 @@ struct held_queue {
 	size_t n, bytes;
 };
 
-/* questions.c: requests of the server that wait for the client, and the one of
+/* question_table.c: requests of the server that wait for the client, and the one of
  * mcpsplice itself (sign_in.c). */
 #define QUESTION_OWN UINT64_MAX
 
