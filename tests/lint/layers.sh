@@ -257,7 +257,7 @@ BEGIN {
 	    "question_table settings actions to_client phase attempt own_request delete " \
 	    "order held call one_way question_answers listen renew end " \
 	    "mirrored replay own_ping witness sign_in waits early_start lists live open " \
-	    "judge cancel from_client malformed from_server done time invariants step")
+	    "judge cancel from_client malformed from_server exchange_end time invariants step")
 	order_of("core/modern_client", "client state parts actions table opening " \
 	    "listen send input_required request opened become_legacy " \
 	    "from_client from_session invariants step")

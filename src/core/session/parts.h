@@ -830,7 +830,7 @@ void session_head(struct session *s, struct attempt *a, const struct facts *f);
 void session_message(struct session *s, struct attempt *a,
     const struct facts *f, struct frame *m);
 
-/* --- done.c --- */
+/* --- exchange_end.c --- */
 
 /* The end of an exchange. */
 

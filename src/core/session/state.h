@@ -18,8 +18,8 @@
  *   sign_in, waits, early_start,
  *   lists, live, open                the parts
  *   judge                            what the answer to a call means
- *   from_client, from_server, done,
- *   time                             what comes in; they call parts, and never
+ *   from_client, from_server,
+ *   exchange_end, time               what comes in; they call parts, and never
  *                                    each other
  *   invariants                       the invariants below, asserted
  *   step                             gives each input to one of from_client to
