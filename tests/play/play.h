@@ -11,7 +11,7 @@
 #define MCPSPLICE_TESTS_PLAY_PLAY_H
 
 #include "base/mem.h"
-#include "core/stage.h"
+#include "core/events.h"
 #include "core/wire/msg.h"
 
 enum { PLAY_VALUES = 8 };

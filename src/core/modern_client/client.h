@@ -15,7 +15,7 @@
 
 #include "base/log.h"
 #include "core/era/era.h"
-#include "core/stage.h"
+#include "core/events.h"
 
 struct client;
 

@@ -16,7 +16,7 @@
 #ifndef MCPSPLICE_CORE_SERVER_SERVER_H
 #define MCPSPLICE_CORE_SERVER_SERVER_H
 
-#include "core/stage.h"
+#include "core/events.h"
 
 struct server;
 

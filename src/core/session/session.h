@@ -12,8 +12,8 @@
 #define MCPSPLICE_CORE_SESSION_SESSION_H
 
 #include "base/log.h"
+#include "core/events.h"
 #include "core/exchange/order.h"
-#include "core/stage.h"
 
 struct session;
 

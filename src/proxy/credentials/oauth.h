@@ -8,7 +8,7 @@
 #define MCPSPLICE_PROXY_CREDENTIALS_OAUTH_H
 
 #include "auth/given.h"
-#include "core/stage.h"
+#include "core/events.h"
 #include "store/import.h"
 #include "store/store.h"
 

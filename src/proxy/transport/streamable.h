@@ -7,9 +7,9 @@
 #ifndef MCPSPLICE_PROXY_TRANSPORT_STREAMABLE_H
 #define MCPSPLICE_PROXY_TRANSPORT_STREAMABLE_H
 
+#include "core/events.h"
 #include "core/exchange/facts.h"
 #include "core/exchange/order.h"
-#include "core/stage.h"
 #include "io/http.h"
 
 /* Returns how an exchange ended whose transfer ended so. */

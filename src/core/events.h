@@ -7,8 +7,8 @@
  * from the session, the same ways back. core/modern_client and core/server are
  * filters: an event that does not concern them passes.
  */
-#ifndef MCPSPLICE_CORE_STAGE_H
-#define MCPSPLICE_CORE_STAGE_H
+#ifndef MCPSPLICE_CORE_EVENTS_H
+#define MCPSPLICE_CORE_EVENTS_H
 
 #include "base/alarm.h"
 #include "base/log.h"

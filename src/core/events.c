@@ -1,10 +1,10 @@
 /*
- * The queue of a reducer. What an event points to is kept beside it, so that
- * whoever added it may forget it.
+ * The queue of events of a reducer. What an event points to is kept beside it,
+ * so that whoever added it may forget it.
  */
 #include "config.h"
 
-#include "core/stage.h"
+#include "core/events.h"
 
 #include <stdio.h>
 #include <stdlib.h>
