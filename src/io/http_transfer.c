@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "base/bounds.h"
-#include "io/ancestors.h"
+#include "io/ancestor_environment.h"
 #include "io/url.h"
 #include "os/error.h"
 #include "os/network.h"

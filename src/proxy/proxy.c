@@ -23,7 +23,7 @@
 #include "core/wire/msg.h"
 #include "core/wire/own_id.h"
 #include "core/wire/redact.h"
-#include "io/ancestors.h"
+#include "io/ancestor_environment.h"
 #include "io/loop.h"
 #include "io/pipes.h"
 #include "io/route.h"

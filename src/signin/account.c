@@ -8,7 +8,7 @@
 
 #include "auth/assertion.h"
 #include "base/headers.h"
-#include "io/ancestors.h"
+#include "io/ancestor_environment.h"
 #include "io/child.h"
 #include "options/table.h"
 #include "os/desktop.h"

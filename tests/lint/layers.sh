@@ -309,8 +309,8 @@ pass == 1 {
 	# a definition and a prototype begin their line, a call does not
 	if (line ~ /^\t/)
 		check_calls(line)
-	# to find what we have not is what io/ancestors is for
-	if (file == "io/ancestors.c")
+	# to find what we have not is what io/ancestor_environment is for
+	if (file == "io/ancestor_environment.c")
 		gsub(/getenv/, "", line)
 	if (room !~ /^(os|main|options|tools)$/ && file != "proxy/proxy.c" &&
 	    file != "signin/account.c" && uses(line,

@@ -181,7 +181,7 @@ breach core/wire/sse.c '	static struct span last = { 0 };'
 breach base/log.c 'if (getenv("DEBUG") != NULL)'
 breach io/http.c '	setenv("X", "", 1);'
 breach auth/given.c 'extern char **environ;'
-breach io/ancestors.c '	setenv("X", "", 1);'
+breach io/ancestor_environment.c '	setenv("X", "", 1);'
 
 # processes
 breach proxy/proxy.c '#include "tools/wrap.h"'

@@ -4,8 +4,8 @@
  * only the host knows the user's desktop. Without a /proc like that of Linux,
  * nothing is found.
  */
-#ifndef MCPSPLICE_IO_ANCESTORS_H
-#define MCPSPLICE_IO_ANCESTORS_H
+#ifndef MCPSPLICE_IO_ANCESTOR_ENVIRONMENT_H
+#define MCPSPLICE_IO_ANCESTOR_ENVIRONMENT_H
 
 /* Returns "NAME=VALUE" for each of these names, NULL-ended, that our own
  * environment has not and that of an ancestor has: with the value of the nearest

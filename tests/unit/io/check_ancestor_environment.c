@@ -1,7 +1,7 @@
 /* What ancestors have in their environment: in a folder that plays /proc. */
 #include "config.h"
 
-#include "io/ancestors.h"
+#include "io/ancestor_environment.h"
 
 #include <stdlib.h>
 #include <string.h>

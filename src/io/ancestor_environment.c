@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "io/ancestors.h"
+#include "io/ancestor_environment.h"
 
 #include <stdlib.h>
 
