@@ -43,7 +43,7 @@ session_end_burst(struct session *s)
 }
 
 /* Keeps a list_changed for a moment, because some servers send one for each of
- * their tools, and hosts list anew for each. Whatever else is written ends the
+ * their tools, and hosts list again for each. Whatever else is written ends the
  * burst, so that the order stays. */
 static void
 keep_change(struct session *s, struct frame *f, struct frame *related)
