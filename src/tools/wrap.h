@@ -81,7 +81,8 @@ char *wrap_string(struct span value);
 /* Returns the end of the string that begins here; 0: it has none. */
 size_t wrap_string_end(struct span text, size_t at);
 /* Returns the end of JSON's kinds of comments at this place, or the place itself
- * if there is none, or one that is not closed. */
+ * if there is none, one that is not closed, or one whose end is not the same for
+ * all readers. */
 size_t wrap_comment_end(struct span text, size_t at);
 
 /* --- the formats, each in a file of its own --- */

@@ -108,6 +108,7 @@ wrap_string_end(struct span text, size_t at)
 size_t
 wrap_comment_end(struct span text, size_t at)
 {
+	struct span line;
 	size_t i = at + 2;
 
 	if (at + 1 >= text.n || text.p[at] != '/')
@@ -115,7 +116,13 @@ wrap_comment_end(struct span text, size_t at)
 	if (text.p[at + 1] == '/') {
 		while (i < text.n && text.p[i] != '\n')
 			i++;
-		return i;
+		/* some hosts end it at these, and read what follows */
+		line = span_trim((struct span){ text.p + at, i - at }, "\r");
+		return memchr(line.p, '\r', line.n) != NULL ||
+			span_find(line, "\xE2\x80\xA8") != NULL ||
+			span_find(line, "\xE2\x80\xA9") != NULL ?
+		    at :
+		    i;
 	}
 	if (text.p[at + 1] == '*')
 		for (; i + 1 < text.n; i++)
