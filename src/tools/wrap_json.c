@@ -297,22 +297,40 @@ read_items(struct entry *e)
 	return true;
 }
 
-/* Reads the names in its environment. One that is not understood may be any, and
- * an environment that is no object, like the list of Docker, has some. */
-static void
-read_env(const struct entry *e, struct wrap_start *s)
+/* Is it one of the names, in any case? They have "*" for any text. */
+static bool
+is_like(const char *const *names, size_t n, struct span key)
 {
-	static const char *const names[] = { "env", "environment" };
-	struct span env, key, value;
-	size_t i, at;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (span_glob(span_of(names[i]), key, GLOB_NOCASE))
+			return true;
+	return false;
+}
+
+/* Reads the names in the environment of an object, which some hosts find by its
+ * name in any case, or put together from two. One that is not understood may be
+ * any, and so may be those of a file, or of a list like Docker's. */
+static void
+read_env(struct span object, struct wrap_start *s)
+{
+	static const char *const names[] = { "env", "environment", "env*file",
+		"<<" };
+	struct span of, value, key, ignored;
+	size_t at = 0, in, n;
 	char *name;
 
-	for (i = 0; i < sizeof names / sizeof names[0]; i++) {
-		env = json_get(e->object, names[i]);
-		if (env.p != NULL && strchr("{n", json_kind(env)) == NULL)
+	while (json_next(object, &at, &of, &value)) {
+		n = json_kind(value) == '{' ? 2 : 0;
+		name = wrap_string((struct span){ of.p - 1, of.n + 2 });
+		if (!is_like(names, 4, span_of(name)) ||
+		    json_kind(value) == 'n')
+			n = 0;
+		else if (!is_like(names, n, span_of(name)))
 			strings_add(&s->env, xstrdup("MCPSPLICE_"));
-		for (at = 0; json_kind(env) == '{' &&
-		     json_next(env, &at, &key, &value);) {
+		free(name);
+		for (in = 0; n > 0 && json_next(value, &in, &key, &ignored);) {
 			name = wrap_string((struct span){
 			    key.p - 1, key.n + 2 });
 			strings_add(&s->env,
@@ -411,7 +429,7 @@ read_url(struct entry *e, struct span headers, struct wrap_start *s)
 static const char kinds[] = "type transport transportType";
 
 /* Does the name speak of what a request has, of who is trusted, or of a command
- * beside the URL? */
+ * beside the URL, also by a name that only some hosts take for its own? */
 static bool
 is_needed(struct span key)
 {
@@ -419,14 +437,11 @@ is_needed(struct span key)
 		"*secret*", "*header*", "*cert*", "*ssl*", "*tls*", "*verify*",
 		"*insecure*", "*proxy*", "*scope*", "*query*", "*param*",
 		"*credential*", "*passw*", "*cookie*", "*client*", "*audience*",
-		"*account*", "*requestinit*", "*eventsource*", "command", "<<",
+		"*account*", "*requestinit*", "*eventsource*", "command",
+		"arg*", "env", "environment", "<<",
 		"*\\*" /* it may be any */ };
-	size_t i;
 
-	for (i = 0; i < sizeof names / sizeof names[0]; i++)
-		if (span_glob(span_of(names[i]), key, GLOB_NOCASE))
-			return true;
-	return false;
+	return is_like(names, sizeof names / sizeof names[0], key);
 }
 
 /* Returns why the entry needs more than mcpsplice gets by its arguments, or has
@@ -556,7 +571,8 @@ read_entry(struct file *f, struct span key, struct span value)
 		e.list = e.one_list ? e.at.value : json_get(e.object, "args");
 	}
 	e.env = json_get(e.object, e.one_list ? "environment" : "env");
-	read_env(&e, &s);
+	read_env(value, &s);
+	read_env(e.object, &s);
 	if (e.has_url)
 		url_entry(&e, &s);
 	else if (urls > 1)

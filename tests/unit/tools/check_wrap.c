@@ -592,6 +592,9 @@ static const struct {
 	{ "{'type':'remote','url':'https://a/x','environment':{'A':'b'}}",
 	    "[its environment" },
 	{ "{'url':'https://a/x','envFile':'.env'}", "[its envFile" },
+	{ "{'url':'https://a/x','Args':['--trace','f']}", "[its Args" },
+	{ "{'url':'https://a/x','ARG\xC5\xBF':['--trace','f']}", "[its ARG" },
+	{ "{'url':'https://a/x','Env':{'LD_PRELOAD':'f'}}", "[its Env" },
 	{ "{'url':'https://a/x','cwd':'/d'}", "[its cwd" },
 	/* what may be for the request, or its connection */
 	{ "{'url':'https://a/x','bearer_token':'t'}", "[its bearer_token " },
@@ -774,6 +777,25 @@ static const struct {
 	    "MCP_REMOTE_CONFIG_DIR" },
 	{ "'mcp-remote','https://a/x'],'env':{'\\u004dCPSPLICE_TRACE':''},"
 	  "'b':[",
+	    "MCPSPLICE_" },
+	/* what some hosts read as its environment */
+	{ "'mcp-remote','https://a/x'],'Env':{'MCPSPLICE_TRACE':'f'},'b':[",
+	    "MCPSPLICE_" },
+	{ "'mcp-remote','https://a/x'],'env':{'MCPSPLICE_TRACE':'f'},"
+	  "'env':{},'b':[",
+	    "MCPSPLICE_" },
+	{ "'mcp-remote','https://a/x'],'E\\u006ev':{'MCPSPLICE_TRACE':'f'},"
+	  "'b':[",
+	    "MCPSPLICE_" },
+	{ "'mcp-remote','https://a/x'],'envFile':'.env','b':[", "MCPSPLICE_" },
+	{ "'mcp-remote','https://a/x'],'ENV_FILE':['.env'],'b':[",
+	    "MCPSPLICE_" },
+	{ "'mcp-remote','https://a/x'],'<<':7,'b':[", "MCPSPLICE_" },
+	{ "'mcp-remote','https://a/x'],'envFile':null,'env':{'A':'b'},"
+	  "'Environment':{'A':'b'},'b':[",
+	    "" },
+	{ "]},'f':{'command':{'path':'npx','args':['mcp-remote',"
+	  "'https://a/x']},'env':{'MCPSPLICE_TRACE':'f'},'b':[",
 	    "MCPSPLICE_" },
 };
 
@@ -1033,6 +1055,9 @@ static const struct {
 	    "[transport" },
 	/* left alone */
 	{ HEAD URL "scopes = [\"a\"]\n", "[scopes" },
+	{ HEAD "command = 'npx'\nargs = ['mcp-remote', 'https://a/x']\n"
+	       "env_file = '.env'\n",
+	    "[MCPSPLICE_" },
 	{ HEAD URL "[mcp_servers.a.oauth.b]\nA = \"b\"\n", "[oauth" },
 	{ HEAD URL "[mcp_servers.b]\n[mcp_servers.a.http_headers]\nA = 'b'\n",
 	    "[several places" },
