@@ -59,6 +59,7 @@ struct file {
 	struct hash names;
 	unsigned known; /* for new entries, as in wrap_place */
 	bool array;     /* [[mcp_servers]] began */
+	bool escaped;   /* a name that leads to an entry may be another one */
 };
 
 /* --- statements --- */
@@ -352,6 +353,15 @@ take(const struct file *f, struct server *s, const struct path *path,
 		s->apart = s->apart || s != &f->servers[f->n - 1];
 }
 
+/* Does this name on the way to an entry have an escape? What is in quotes of the
+ * other kind has none. */
+static bool
+is_escaped(const struct path *path, size_t i)
+{
+	return i < path->n && span_find(path->names[i], "\\") != NULL &&
+	    path->names[i].p[-1] == '"';
+}
+
 /* Takes a statement, or a part of its inline table, to which these names
  * lead. */
 static void
@@ -363,9 +373,11 @@ walk(struct file *f, struct path path, const struct statement *at)
 	struct server *s = NULL;
 	size_t i = 0, eq, from;
 
+	f->escaped = f->escaped || is_escaped(&path, 0);
 	if (path.n == 0 || !span_is(path.names[0], "mcp_servers") ||
 	    f->n > BOUND_WRAP_ENTRIES)
 		return;
+	f->escaped = f->escaped || is_escaped(&path, 1);
 	if (path.n == 1 && is_list(at->value, '[', ']')) {
 		f->plan->entries++;
 		wrap_plan_leave(f->plan, path.names[0],
@@ -764,6 +776,8 @@ wrap_toml(struct wrap_plan *p, struct span text, const char *self, char **why)
 		wrap_plan_line(text, at, &line, &column);
 		*why = xasprintf("it is not TOML in line %zu, column %zu", line,
 		    column);
+	} else if (f.escaped) {
+		rc = fail_why(why, "a table's name has an escape (\\)");
 	} else {
 		rc = wrap_plan_count(p, why);
 	}

@@ -1077,6 +1077,23 @@ static const struct {
 	    "[does not understand" },
 	{ HEAD "command = \"npx\"\nargs = [[\"mcp-remote\"]]\n",
 	    "[does not understand" },
+	/* a part of an entry that is written in another way */
+	{ HEAD "command = 'npx'\nargs = ['mcp-remote', 'https://a/x']\n"
+	       "[\"mcp\\u005fservers\".a.env]\nMCPSPLICE_TRACE = 'f'\n",
+	    "[an escape" },
+	{ HEAD "command = 'npx'\nargs = ['mcp-remote', 'https://a/x']\n"
+	       "[mcp_servers.\"\\u0061\".env]\nMCPSPLICE_TRACE = 'f'\n",
+	    "[an escape" },
+	{ "mcp_servers.\"\\u0061\".env.MCPSPLICE_TRACE = 'f'\n" HEAD URL,
+	    "[an escape" },
+	{ "mcp_servers = { a = { url = 'https://a/x' }, \"\\u0061\".env.A = 'f' }\n",
+	    "[an escape" },
+	{ "[[mcp_servers]]\nurl = 'https://a/x'\n"
+	  "[[\"mcp\\u005fservers\".args]]\n A = 'f'\n",
+	    "[an escape" },
+	{ "['C:\\d']\n[a.'C:\\d']\nb.\"\\u0061\" = 1\n" HEAD URL,
+	    "['C:\\d']\n[a.'C:\\d']\nb.\"\\u0061\" = 1\n" HEAD
+	    "command = \"/m\"\nargs = [\"https://a/x\"]\n" },
 	/* broken */
 	{ "a = \"b\nc = 1\n", "[line 1, column 5" },
 	{ "a = \"b\nc = \"d\"\n", "[line 1, column 5" },
