@@ -454,6 +454,9 @@ more_than_a_url(const struct entry *e)
 	static const char http[] =
 	    "\"http\" \"sse\" \"remote\" \"streamableHttp\" "
 	    "\"streamable-http\" \"streamable_http\" \"streamablehttp\"";
+	const char *taken = e->file->plan->toml ?
+	    "headers bearer_token_env_var" :
+	    "headers";
 	struct span value, key, more, headers = no_span;
 	size_t at = 0;
 
@@ -461,8 +464,7 @@ more_than_a_url(const struct entry *e)
 		if (wrap_among(dead, key) ? /* not null, and not empty */
 			json_kind(value) != 'n' &&
 			    wrap_blank_skip(value, 1) + 1 != value.n :
-			!wrap_among("headers bearer_token_env_var", key) &&
-			    is_needed(key))
+			!wrap_among(taken, key) && is_needed(key))
 			return xasprintf("its %.*s cannot be carried over",
 			    (int)key.n, key.p);
 		if (wrap_among(kinds, key) && !wrap_among(http, value))

@@ -736,7 +736,7 @@ by_hand(const char *why, struct span new)
 static void
 change_entry(struct file *f, const struct server *s)
 {
-	struct wrap_plan q = { .windows = f->plan->windows };
+	struct wrap_plan q = { .toml = true, .windows = f->plan->windows };
 	const char *why = "mcpsplice does not understand it";
 	struct strings names = { 0 };
 	struct buf json = { 0 }, changed = { 0 };

@@ -600,6 +600,9 @@ static const struct {
 	{ "{'url':'https://a/x','bearer_token':'t'}", "[its bearer_token " },
 	{ "{'url':'https://a/x','oauthClientId':'t'}", "[its oauthClientId" },
 	{ "{'url':'https://a/x','apiKey':'t'}", "[its apiKey" },
+	/* only Codex, whose file is TOML, has it */
+	{ "{'url':'https://a/x','bearer_token_env_var':'T'}",
+	    "[its bearer_token_env_var" },
 	{ "{'url':'https://a/x','AUTHORIZATION':'t'}", "[its AUTHORIZATION" },
 	{ "{'url':'https://a/x','\\u0061uth':'t'}", "[uth cannot" },
 	{ "{'url':'https://a/x','\\u0065nv':{'LD_PRELOAD':'f'}}",
