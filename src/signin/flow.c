@@ -302,14 +302,13 @@ is_settled(const struct login *g)
 {
 	const struct login_config *c = &g->config;
 	const struct record *r = &g->record;
+	const char *at = c->issuer != NULL ? c->issuer : c->server->origin;
 
 	return !c->gives_secret ||
-	    (is_meant(g, r->issuer) &&
-		(c->issuer == NULL ||
-		    (metadata_is_at(r->token_endpoint, c->issuer) &&
-			(r->revocation_endpoint == NULL ||
-			    metadata_is_at(r->revocation_endpoint,
-				c->issuer)))));
+	    (is_meant(g, r->issuer) && r->token_endpoint != NULL &&
+		metadata_is_at(r->token_endpoint, at) &&
+		(r->revocation_endpoint == NULL ||
+		    metadata_is_at(r->revocation_endpoint, at)));
 }
 
 /* Takes over what was found. What was for another issuer is forgotten, but a

@@ -560,6 +560,24 @@ class Clients(Base):
         self.assertIn("its host is not that of the issuer", e["message"])
         self.assertEqual(a.token_requests(), n)
 
+    def test_secret_that_came_later_at_the_servers_own(self):
+        """The same if that issuer is the MCP server's own origin, for which a
+        secret needs no --issuer."""
+        a, m, b = self.trio(self.auth(registers=False, iss=False))
+        a.always("metadata", authserver.having(issuer=m.origin))
+        a.add_client("x", "none")
+        args = ["--client-id", "x"]
+        p = self.start(m, b, *args, "--issuer", m.origin)
+        self.works(p, m)
+        p.finish()
+        a.expire()
+        self.spend()
+        n = a.token_requests()
+        p = self.splice(m, "--browser", b.command, *args,
+                        "--client-secret-env", "S", env={"S": "sesame"})
+        self.our_error(p.ask("initialize", init()["params"]), "auth_required")
+        self.assertEqual(a.token_requests(), n)
+
     def test_secret_that_came_later_for_the_end(self):
         """The same if only the endpoint for the end is there: what is renewed
         with the secret would be revoked with it."""

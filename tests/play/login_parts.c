@@ -201,9 +201,13 @@ fill_record(struct record *r, const struct login_facts *x)
 	bool is = x->client != LOGIN_CLIENT_NONE;
 
 	r->token.refresh = if_so(x->refresh);
-	r->token_endpoint = if_so(x->endpoint);
 	r->token.expires_at = x->lasts ? INT64_MAX : 0;
 	r->issuer = issuer(texts[0], x->issuer);
+	/* at the issuer, if that is a URL */
+	r->token_endpoint = !x->endpoint || r->issuer == NULL ||
+		strstr(r->issuer, "://") == NULL ?
+	    if_so(x->endpoint) :
+	    r->issuer;
 	r->client.id = !is ? NULL : x->client_as_given ? given : other;
 	r->client.source = sources[x->client];
 	r->client.secret_expires_at = x->client_expires;
