@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import stat
+import struct
 import subprocess
 import unittest
 
@@ -306,6 +307,30 @@ class Command(Base):
             os.close(folder)
         self.wrap("--write")
         self.assertNotEqual(self.get(path), self.TEXT)
+
+    def test_access_list(self):
+        """With one, the group's bits of the mode are not the group's rights.
+        A list that the folder gives to new files is not one of the file."""
+        name = "system.posix_acl_access"
+        path = self.put(".cursor/mcp.json", self.TEXT, 0o600)
+        rights = ((1, 6, -1), (2, 4, 12345), (4, 0, -1), (16, 4, -1),
+                  (32, 0, -1))      # rw-, user 12345 r--, ---, mask r--, ---
+        acl = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *r)
+                                              for r in rights)
+        try:
+            os.setxattr(path, name, acl)
+        except (AttributeError, OSError) as e:
+            self.skipTest("no access lists here: %s" % e)
+        self.wrap("--write")
+        for p in (path, path + ".mcpsplice-backup"):
+            self.assertEqual(os.getxattr(p, name), acl)
+            os.unlink(p)
+        path = self.put(".cursor/mcp.json", self.TEXT, 0o640)
+        os.setxattr(os.path.dirname(path), "system.posix_acl_default", acl)
+        self.wrap("--write")
+        for p in (path, path + ".mcpsplice-backup"):
+            self.assertEqual(stat.S_IMODE(os.stat(p).st_mode), 0o640)
+            self.assertNotIn(name, os.listxattr(p))
 
     def test_backups(self):
         path = self.put(".cursor/mcp.json", self.TEXT, 0o640)

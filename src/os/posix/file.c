@@ -9,6 +9,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#ifdef __linux__
+#include <sys/xattr.h>
+#endif
 
 #include <dirent.h>
 #include <errno.h>
@@ -231,6 +234,23 @@ os_file_hide(int fd, bool folder)
 	return fchmod(fd, folder ? S_IRWXU : S_IRUSR | S_IWUSR);
 }
 
+#ifdef __linux__
+/* Gives a file the access list of another one, with which the group's bits of
+ * the mode are no rights of the group; or takes that of its folder from it. */
+static bool
+has_list_of(int fd, const char *path)
+{
+	static const char name[] = "system.posix_acl_access";
+	char list[4096];
+	ssize_t n = getxattr(path, name, list, sizeof list);
+	int rc = n >= 0      ? fsetxattr(fd, name, list, (size_t)n, 0) :
+	    errno == ENODATA ? fremovexattr(fd, name) :
+			       -1;
+
+	return rc == 0 || errno == ENODATA || errno == ENOTSUP;
+}
+#endif
+
 /* Where the new file cannot have that group, no group gets rights. */
 int
 os_file_like(int fd, const char *path)
@@ -243,6 +263,10 @@ os_file_like(int fd, const char *path)
 	if (stat(path, &old) < 0 || fstat(fd, &st) < 0)
 		return -1;
 	mode = old.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
+#ifdef __linux__
+	if (!has_list_of(fd, path))
+		mode &= S_IRWXU;
+#endif
 	if (st.st_gid != old.st_gid && fchown(fd, (uid_t)-1, old.st_gid) < 0)
 		mode &= ~(mode_t)S_IRWXG;
 	return fchmod(fd, mode);
