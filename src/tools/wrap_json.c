@@ -315,16 +315,16 @@ is_like(const char *const *names, size_t n, struct span key)
 static void
 read_env(struct span object, struct wrap_start *s)
 {
-	static const char *const names[] = { "env", "environment", "env*file",
-		"<<" };
+	static const char *const names[] = { "env", "envs", "environment",
+		"env*file", "<<" };
 	struct span of, value, key, ignored;
 	size_t at = 0, in, n;
 	char *name;
 
 	while (json_next(object, &at, &of, &value)) {
-		n = json_kind(value) == '{' ? 2 : 0;
+		n = json_kind(value) == '{' ? 3 : 0;
 		name = wrap_string((struct span){ of.p - 1, of.n + 2 });
-		if (!is_like(names, 4, span_of(name)) ||
+		if (!is_like(names, 5, span_of(name)) ||
 		    json_kind(value) == 'n')
 			n = 0;
 		else if (!is_like(names, n, span_of(name)))
@@ -438,7 +438,7 @@ is_needed(struct span key)
 		"*insecure*", "*proxy*", "*scope*", "*query*", "*param*",
 		"*credential*", "*passw*", "*cookie*", "*client*", "*audience*",
 		"*account*", "*requestinit*", "*eventsource*", "command",
-		"arg*", "env", "environment", "<<",
+		"arg*", "env", "envs", "environment", "<<",
 		"*\\*" /* it may be any */ };
 
 	return is_like(names, sizeof names / sizeof names[0], key);

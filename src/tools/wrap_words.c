@@ -520,7 +520,7 @@ wrap_start_check(struct wrap_start *s, bool windows)
 		strings_add(&argv, xstrdup(s->headers.list[i]));
 	}
 	for (i = 0; i < s->env.n; i++)
-		ours = ours ||
+		ours = ours || strcmp(s->env.list[i], "<<") == 0 ||
 		    strncasecmp(s->env.list[i], "MCPSPLICE_", 10) == 0 ||
 		    strncasecmp(s->env.list[i], "MCP_HEADER_", 11) == 0;
 	if (ours)

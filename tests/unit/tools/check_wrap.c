@@ -790,10 +790,13 @@ static const struct {
 	{ "'mcp-remote','https://a/x'],'E\\u006ev':{'MCPSPLICE_TRACE':'f'},"
 	  "'b':[",
 	    "MCPSPLICE_" },
+	{ "'mcp-remote','https://a/x'],'envs':{'MCPSPLICE_TRACE':'f'},'b':[",
+	    "MCPSPLICE_" },
 	{ "'mcp-remote','https://a/x'],'envFile':'.env','b':[", "MCPSPLICE_" },
 	{ "'mcp-remote','https://a/x'],'ENV_FILE':['.env'],'b':[",
 	    "MCPSPLICE_" },
 	{ "'mcp-remote','https://a/x'],'<<':7,'b':[", "MCPSPLICE_" },
+	{ "'mcp-remote','https://a/x'],'env':{'<<':7},'b':[", "MCPSPLICE_" },
 	{ "'mcp-remote','https://a/x'],'envFile':null,'env':{'A':'b'},"
 	  "'Environment':{'A':'b'},'b':[",
 	    "" },
