@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "base/codec.h"
 #include "io/file.h"
 #include "os/file.h"
 #include "os/random.h"
@@ -61,6 +62,10 @@ int
 user_file_read(struct user_file *f, const char *path, size_t max, char **why)
 {
 	*f = (struct user_file){ .path = xstrdup(path) };
+	codec_visible(&f->text, span_of(path), SIZE_MAX);
+	if (!span_is(buf_span(&f->text), path))
+		return refused("its name is not safe to show", why);
+	buf_reset(&f->text);
 	f->target = os_file_real(path);
 	if (f->target == NULL)
 		return failed(why);

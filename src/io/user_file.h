@@ -17,7 +17,8 @@ struct user_file {
 	struct buf text; /* its content; may be a secret */
 };
 
-/* Reads a regular file of at most max bytes. Free f in both cases. */
+/* Reads a regular file of at most max bytes, whose name is as codec_visible shows
+ * it. Free f in both cases. */
 int user_file_read(struct user_file *f, const char *path, size_t max,
     char **why);
 /* Replaces the content, in one step, unless the file has changed since it was

@@ -415,6 +415,18 @@ class Command(Base):
         self.assertTrue(os.path.islink(link))
         self.assertEqual(self.get(real), self.TEXT)
 
+    def test_name_that_writes_to_the_terminal(self):
+        """It could erase the changes that are shown."""
+        for name in ("a\x1b[2J.json", "a\nNothing to change..json",
+                     "a\x9b2J.json", "a\u202e.json", "a\x1b[2J.yaml"):
+            path = self.put(name, self.TEXT)
+            self.put(name + ".mcpsplice-backup", "{}")
+            for args in ((), ("--write",), ("--restore",)):
+                out = self.wrap(*args, path, status=1)
+                self.assertIn("its name is not safe to show", out)
+                self.assertNotIn(name, out)
+                self.assertEqual(self.get(path), self.TEXT)
+
     def test_what_is_not_restored(self):
         """Only a configuration replaces a file, and behind a link only a
         configuration is replaced."""
