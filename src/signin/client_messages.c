@@ -18,6 +18,7 @@
 #include "auth/pkce.h"
 #include "base/bounds.h"
 #include "base/codec.h"
+#include "core/wire/redact.h"
 #include "io/url.h"
 
 #define JWT_BEARER "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
@@ -366,23 +367,24 @@ error_name(const struct record *rec, struct json_object *doc)
 	if (name == NULL)
 		return NULL;
 	if (strlen(name) >= WORD_MAX || !printable(name, '!') ||
-	    strpbrk(name, "\"\\") != NULL || tells_secret(rec, name))
+	    strpbrk(name, "\"\\%") != NULL || tells_secret(rec, name))
 		return "an unnamed error";
 	return name;
 }
 
-/* The description as it may be shown: quotes do not end it, and a word that
- * is too long to be one is left out. Appends to out. */
+/* The description as it may be shown: quotes do not end it. A word that is too
+ * long to be one is left out, and one as in a form or behind "Basic", in which a
+ * secret looks like another text. Appends to out. */
 static void
 show_description(struct buf *out, const char *text)
 {
-	struct buf plain = { 0 };
+	struct buf plain = { 0 }, safe = { 0 };
 	size_t i = 0, n;
 
 	while (text[i] != '\0') {
 		for (n = 0; token_byte(text[i + n]); n++)
 			continue;
-		if (n >= WORD_MAX)
+		if (n >= WORD_MAX || memchr(text + i, '%', n) != NULL)
 			buf_adds(&plain, "[...]");
 		else if (n > 0)
 			buf_add(&plain, text + i, n);
@@ -390,8 +392,10 @@ show_description(struct buf *out, const char *text)
 			buf_addc(&plain, text[i] == '"' ? '\'' : text[i]);
 		i += n > 0 ? n : 1;
 	}
-	codec_visible(out, buf_span(&plain), BOUND_WORDS_BYTES);
+	redact_words(&safe, buf_span(&plain), BOUND_WORDS_BYTES);
+	codec_visible(out, buf_span(&safe), BOUND_WORDS_BYTES);
 	buf_free(&plain);
+	buf_free(&safe);
 }
 
 const char *

@@ -777,6 +777,13 @@ static const struct {
 	    CAME_REFUSED, "e" },
 	{ 400, "{\"error\":\"e\",\"error_description\":\"code " S40 "!\"}",
 	    CAME_REFUSED, "e: the server says \"code [...]!\"" },
+	{ 400, "{\"error\":\"p%2Fa\"}", CAME_REFUSED, "an unnamed error" },
+	/* as a form and a header have it */
+	{ 400,
+	    "{\"error\":\"e\",\"error_description\":\"bad client_secret="
+	    "p%2Fa%2bb&c with Basic eDpwJTJGYSUyQmJi\"}",
+	    CAME_REFUSED,
+	    "e: the server says \"bad [...]&c with Basic (redacted)\"" },
 	{ 400,
 	    "{\"error\":\"e\",\"error_description\":\"trace 8a3c5b2e-0000-"
 	    "4000-8000-123456789abc\"}",
