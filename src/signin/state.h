@@ -2,7 +2,7 @@
  * What a login consists of. Its parts do what the order says, and report what
  * came of it; each may call those before it:
  *
- *   report > token > grant > user > order > managed
+ *   wait > locks > token > grant > user > order > managed
  *
  * Nobody else includes this.
  */
@@ -115,7 +115,7 @@ typedef void login_part(struct login *g);
 
 /* Each login_part below does what its name says, and reports what came of it. */
 
-/* --- report.c --- */
+/* --- wait.c --- */
 
 int64_t login_now(void); /* s since 1970 */
 /* Tells what came. What follows is done after the caller has returned. */
@@ -130,9 +130,9 @@ void login_report_browser(struct login *g);
  * g->in. */
 void login_wait(struct login *g);
 
-/* An action that waits for something runs the loop until that is there. All
- * three return false if something else came before, which is reported then, or
- * if the loop was stopped. */
+/* An action that waits for something runs the loop until that is there. Both
+ * return false if something else came before, which is reported then, or if the
+ * loop was stopped. */
 
 /* For g->done, which login_set_done sets. */
 bool login_await(struct login *g);
@@ -140,9 +140,6 @@ void login_set_done(struct login *g);
 /* For an answer, as fetch_wait. */
 bool login_fetch(struct login *g, struct fetcher *f,
     const struct fetch_request *r, struct fetch_answer *a);
-/* For where to sign in, as discovery_run; that it is not found is reported. */
-bool login_find(struct login *g, struct fetcher *f,
-    const struct discovery_config *c, struct discovered *d);
 
 /* CAME_TIME comes after ms, if nothing came before; negative: it does not. */
 void login_set_timer(struct login *g, int64_t ms);
@@ -152,12 +149,20 @@ void login_set_timeout(struct login *g, int64_t ms);
 void login_say(struct login *g, enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* --- locks.c --- */
+
 /* Gives it back, if it is held: *fd is -1 then. */
 void login_unlock(int *fd);
 
 login_part login_lock_token, login_lock_login, login_lock_tab,
     login_unlock_token, login_unlock_tab;
 
+/* --- find_issuer.c --- */
+
+/* Waits for where to sign in, as discovery_run; that it is not found is
+ * reported. Returns false as login_fetch. */
+bool login_find(struct login *g, struct fetcher *f,
+    const struct discovery_config *c, struct discovered *d);
 /* Does what its name says, in ms at most, and reports what came of it. */
 void login_discover(struct login *g, int64_t ms, bool interactive);
 

@@ -265,7 +265,7 @@ BEGIN {
 	    "subscription resources listen input_required modern sse2024 " \
 	    "detect sse2024_in invariants step")
 	order_of("signin", "browser callback fetch discovery client_messages id_token " \
-	    "login | state report token grant user device client flow managed account " \
+	    "login | state wait locks find_issuer token grant user device client flow managed account " \
 	    "process")
 	# what follows it is inside of it
 	is_open["signin/managed"] = is_open["signin/account"] = 1
