@@ -2,7 +2,7 @@
  * What a login consists of. Its parts do what the order says, and report what
  * came of it; each may call those before it:
  *
- *   wait > locks > token > grant > user > order > managed
+ *   wait > locks > token > grant > user > steps > turn > renew > flow > managed
  *
  * Nobody else includes this.
  */
@@ -264,6 +264,90 @@ login_part login_take_given, login_take_document, login_register,
 
 /* A part, too. again: at the port of the last time. */
 void login_listen(struct login *g, bool again);
+
+/* --- steps.c --- */
+
+/* What the order is made of. A function of it that returns bool returns false
+ * when the login has ended, and how is in g->result then; those that end always
+ * do. */
+
+/* Replaces what an end says. */
+void step_explain(struct login *g, char *why);
+/* Returns what came of what was begun, or what came instead. */
+enum login_outcome step_outcome(struct login *g);
+/* Does it, and returns what came of it. */
+enum login_outcome step_await(struct login *g, login_part *part);
+enum login_outcome step_wait_ms(struct login *g, int64_t ms);
+
+/* Waits before a server in trouble is asked again; false: not any more, or
+ * something else came. A token that is about to expire does meanwhile. Where a
+ * renewal met nobody, the server's 401 to the old token comes first, because its
+ * authorization server is then looked for anew. */
+bool step_wait_out(struct login *g);
+/* Does it, and again while the server is in trouble. */
+enum login_outcome step_await_ready(struct login *g, login_part *part);
+
+/* text NULL: there is nothing to say. */
+bool step_end(struct login *g, enum login_end how, const char *text);
+/* What came said why. */
+bool step_end_why(struct login *g, enum login_end how);
+/* Only the copy that asks the user notes anything for those that wait. */
+void step_note(struct login *g, login_part *part);
+/* Notes the failure, and ends. text NULL: what came said why. */
+bool step_end_noted(struct login *g, enum login_end how, const char *text);
+/* Ends with what came, which is not what was wanted, whatever that was. */
+bool step_fail(struct login *g);
+/* Did an authorization server say no for good? */
+bool step_is_refusal(enum login_outcome came);
+
+bool step_load(struct login *g);
+/* Writes the record, under the token lock. What cannot be kept works until we
+ * end. */
+bool step_save(struct login *g, enum login_forget forget);
+/* Does the token of the record do? */
+bool step_is_good(const struct login *g);
+bool step_has_client(const struct login *g, enum client_source source);
+/* Was its client made by us, and not by the user? */
+bool step_is_ours(const struct login *g);
+
+/* The time of the user runs, or runs no more. */
+void step_start_clock(struct login *g);
+void step_stop_clock(struct login *g);
+
+/* --- turn.c --- */
+
+/* Tries a lock until it is had, or for limit_ms; 0: without end. Copies that
+ * began together do not stay together. */
+enum login_outcome step_lock(struct login *g, login_part *part,
+    int64_t again_ms, int64_t limit_ms);
+/* Others have it for one request, and no longer. */
+enum login_outcome step_lock_token(struct login *g);
+bool step_is_locked(struct login *g, enum login_outcome came);
+void step_unlock_token(struct login *g);
+/* Stores the token that was had, and ends. */
+bool step_keep(struct login *g);
+/* Waits until it is our turn to ask the user. */
+bool step_take_turn(struct login *g);
+
+/* --- issuer_guard.c --- */
+
+/* May the record be renewed without a look at where to sign in? Not with a
+ * secret of the user's that is not meant for its issuer, or has come since: its
+ * endpoints, also the one for the end, may be only the word of another, who
+ * claimed the issuer's name. */
+bool step_is_settled(const struct login *g);
+/* Takes over what was found. What was for another issuer is forgotten, but a
+ * secret of the user's is for the one it was given for. */
+bool step_adopt(struct login *g);
+/* Finds out where to sign in, and takes it over. */
+bool step_find_place(struct login *g, bool interactive);
+
+/* --- renew.c --- */
+
+/* true: the user has to sign in. Another copy may have had a token while we
+ * waited for the lock, and of another issuer. What is read anew knows nothing of
+ * what was found before. */
+bool step_renew(struct login *g);
 
 /* --- flow.c --- */
 

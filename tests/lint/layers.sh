@@ -265,8 +265,8 @@ BEGIN {
 	    "subscription resources listen input_required modern sse2024 " \
 	    "detect sse2024_in invariants step")
 	order_of("signin", "browser callback fetch discovery client_messages id_token " \
-	    "login | state wait locks find_issuer token grant user device client flow managed account " \
-	    "process")
+	    "login | state wait locks find_issuer token grant user device client " \
+	    "steps turn issuer_guard renew flow managed account process")
 	# what follows it is inside of it
 	is_open["signin/managed"] = is_open["signin/account"] = 1
 	# the parts of io/http, which other rooms use by io/http.h alone
