@@ -2,7 +2,8 @@
  * What a login consists of. Its parts do what the order says, and report what
  * came of it; each may call those before it:
  *
- *   wait > locks > token > grant > user > steps > turn > renew > flow > managed
+ *   wait > locks > token > grant > pending > ask_user >
+ *   steps > turn > issuer_guard > renew > flow > managed
  *
  * Nobody else includes this.
  */
@@ -230,20 +231,29 @@ void given_token_cancel(struct given_token *t); /* no callback; NULL is fine */
 /* Gets it in ms at most, and reports what came of it. */
 void login_grant(struct login *g, int64_t ms);
 
-/* --- user.c --- */
+/* --- pending.c --- */
 
+/* Did "mcpsplice logout" end it? That takes the URL away and notes a later
+ * failure. */
+bool login_was_ended(struct login *g);
+/* Writes g->pending, for the copies that wait, unless the login was ended: that
+ * is seen at the next look. false with errno: it cannot be written. */
+bool login_save_pending(struct login *g);
 /* Ends a login that "mcpsplice logout" wants to be over; else looks again after
  * a while. */
 void login_look_for_end(struct login *g);
 
 login_part login_watch, login_clear, login_note_success, login_note_failure;
 
-login_part login_authorize, login_open, login_open_for_other,
-    login_close_browser, login_close_listener;
-
 /* Tells where to go, here and to the copies that wait. code NULL: by the
  * browser. */
 void login_show(struct login *g, const char *url, const char *code);
+
+/* --- ask_user.c --- */
+
+login_part login_authorize, login_open, login_open_for_other,
+    login_close_browser, login_close_listener;
+
 /* What a browser sent to the port of the redirect; arg is the login. */
 listener_cb login_callback;
 

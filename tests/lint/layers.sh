@@ -265,7 +265,7 @@ BEGIN {
 	    "subscription resources listen input_required modern sse2024 " \
 	    "detect sse2024_in invariants step")
 	order_of("signin", "browser callback fetch discovery client_messages id_token " \
-	    "login | state wait locks find_issuer token grant user device client " \
+	    "login | state wait locks find_issuer token grant pending ask_user device client " \
 	    "steps turn issuer_guard renew flow managed account process")
 	# what follows it is inside of it
 	is_open["signin/managed"] = is_open["signin/account"] = 1
