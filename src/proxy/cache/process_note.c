@@ -19,7 +19,7 @@
 #include "os/file.h"
 #include "os/place.h"
 #include "os/process.h"
-#include "proxy/cache/profile.h"
+#include "proxy/cache/own_file.h"
 
 #define FOLDER ".local/state/mcpsplice/processes"
 

@@ -21,7 +21,7 @@
 #include "io/loop.h"
 #include "os/file.h"
 #include "os/place.h"
-#include "proxy/cache/profile.h"
+#include "proxy/cache/own_file.h"
 
 #define STALE_SESSIONS_FOLDER ".local/state/mcpsplice/sessions"
 #define STALE_SESSIONS_TITLE "mcpsplice session "
