@@ -246,7 +246,7 @@ find_provider(struct account *a, char **why)
 	c->client_secret = p->secret;
 	c->client_key = p->key;
 	c->policy = a->login.policy;
-	managed_name(c->name, o->idp, o->idp_client_id, o->profile);
+	two_logins_name(c->name, o->idp, o->idp_client_id, o->profile);
 	fill_provider(p, a);
 	a->login.provider = c;
 	a->signs_in = c->id_token == NULL ? &p->login : NULL;

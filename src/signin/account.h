@@ -9,7 +9,7 @@
 
 #include "options/setup.h"
 #include "signin/fetch.h"
-#include "signin/managed.h"
+#include "signin/two_logins.h"
 
 /* A token that options pass, and what reads it. */
 struct account_token {

@@ -22,7 +22,7 @@
 enum login_mode { LOGIN_BROWSER, LOGIN_DEVICE, LOGIN_CREDENTIALS };
 
 /* The identity provider whose ID-JAG is the assertion of a JWT bearer grant
- * (signin/managed.h): our client there, and the ID token. */
+ * (signin/two_logins.h): our client there, and the ID token. */
 struct login_provider {
 	struct fetcher *fetcher;
 	const char *issuer;

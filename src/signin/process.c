@@ -17,7 +17,7 @@
 
 struct process {
 	struct account account;
-	struct managed *login;
+	struct two_logins *login;
 	bool keeps_record; /* there is no store: the record goes to the proxy */
 	char *why;
 };
@@ -103,7 +103,7 @@ login_process_orphaned(void *arg)
 {
 	struct process *p = arg;
 
-	if (p->login == NULL || !managed_orphan(p->login))
+	if (p->login == NULL || !two_logins_orphan(p->login))
 		loop_stop(p->account.loop, 0);
 }
 
@@ -127,9 +127,9 @@ login_process_run(struct process *p, const struct options *o,
 	p->keeps_record = a->store == NULL;
 	c->record = p->keeps_record ? task->request.record : NULL;
 	loop_watch_parent(l, login_process_orphaned, p);
-	p->login = managed_new(l, a->fetcher, a->store, c, a->signs_in,
+	p->login = two_logins_new(l, a->fetcher, a->store, c, a->signs_in,
 	    login_process_where, p);
-	managed_run(p->login, &d);
+	two_logins_run(p->login, &d);
 	if (d.end != LOGIN_STOPPED)
 		login_process_done(p, &d);
 	login_done_free(&d);
@@ -170,7 +170,7 @@ signin_process(char *program)
 				      * detailed */
 	if (!loaded || login_process_run(&p, &o, &task) != 0)
 		login_process_end(&p, LOGIN_FAILED, p.why, -1, NULL);
-	managed_free(p.login);
+	two_logins_free(p.login);
 	account_free(&p.account);
 	loop_free(p.account.loop);
 	free(p.why);

@@ -3,7 +3,7 @@
  * came of it; each may call those before it:
  *
  *   wait > locks > token > grant > pending > ask_user >
- *   steps > turn > issuer_guard > renew > flow > managed
+ *   steps > turn > issuer_guard > renew > flow > two_logins
  *
  * Nobody else includes this.
  */

@@ -18,7 +18,7 @@
 
 struct talk {
 	struct account account;
-	struct managed *login;
+	struct two_logins *login;
 	char *why;
 	int status; /* of the exit */
 	/* input at a terminal */
@@ -35,15 +35,15 @@ talk_run(struct talk *t, login_where_cb *where, struct login_done *d)
 {
 	struct account *a = &t->account;
 
-	t->login = managed_new(a->loop, a->fetcher, a->store, &a->login,
+	t->login = two_logins_new(a->loop, a->fetcher, a->store, &a->login,
 	    a->signs_in, where, t);
-	managed_run(t->login, d);
+	two_logins_run(t->login, d);
 }
 
 static void
 talk_free(struct talk *t)
 {
-	managed_free(t->login);
+	two_logins_free(t->login);
 	if (t->other != NULL)
 		http_free(t->other);
 	account_free(&t->account);
@@ -206,8 +206,8 @@ on_typed(struct frame *f, void *arg)
 	char *url = xstrndup(f->text.p, f->text.n);
 
 	url[strcspn(url, " \r\t")] = '\0';
-	if (*url != '\0' && t->login != NULL && !managed_paste(t->login, url) &&
-	    !paste_to_other(t, url))
+	if (*url != '\0' && t->login != NULL &&
+	    !two_logins_paste(t->login, url) && !paste_to_other(t, url))
 		say_not_waited_for();
 	free(url);
 	frame_unref(f);

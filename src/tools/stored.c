@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "io/url.h"
-#include "signin/managed.h"
+#include "signin/two_logins.h"
 
 void
 stored_free(struct stored *a)
@@ -82,7 +82,7 @@ stored_is_provider(const struct record *r, const char *name)
 
 	if (r->issuer == NULL || r->client.id == NULL)
 		return false;
-	managed_name(own, r->issuer, r->client.id, r->profile);
+	two_logins_name(own, r->issuer, r->client.id, r->profile);
 	return strcmp(own, name) == 0;
 }
 

@@ -266,9 +266,9 @@ BEGIN {
 	    "detect sse2024_in invariants step")
 	order_of("signin", "browser callback fetch discovery client_messages id_token " \
 	    "login | state wait locks find_issuer token grant pending ask_user device client " \
-	    "steps turn issuer_guard renew flow managed account process")
+	    "steps turn issuer_guard renew flow two_logins account process")
 	# what follows it is inside of it
-	is_open["signin/managed"] = is_open["signin/account"] = 1
+	is_open["signin/two_logins"] = is_open["signin/account"] = 1
 	# the parts of io/http, which other rooms use by io/http.h alone
 	of_http = "^io/(http_[a-z_]+|authorities|connections|cookies)\\.[ch]$"
 	pure = "^(assert|ctype|errno|inttypes|limits|math|stdarg|stdbool|" \

@@ -310,7 +310,7 @@ oauth_on_done(enum login_end end, const char *why, int64_t again_ms,
 		settle_all(o); /* there may be a 401 already */
 		return;
 	case LOGIN_UNASKED:  /* of the command "login" only */
-	case LOGIN_IDENTITY: /* signin/managed takes it */
+	case LOGIN_IDENTITY: /* signin/two_logins takes it */
 	case LOGIN_STOPPED:  /* the login process says nothing, then */
 		break;
 	case LOGIN_FAILED:

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "signin/managed.h"
+#include "signin/two_logins.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -132,7 +132,7 @@ login_free(struct login *g)
 	free(g);
 }
 
-struct managed {
+struct two_logins {
 	struct loop *loop;
 	struct fetcher *fetcher;
 	struct store *store;
@@ -150,7 +150,7 @@ struct managed {
 };
 
 void
-managed_name(char name[STORE_NAME_BYTES], const char *issuer,
+two_logins_name(char name[STORE_NAME_BYTES], const char *issuer,
     const char *client, const char *profile)
 {
 	char *text = xasprintf("%s %s", issuer, client); /* a blank: no URL */
@@ -166,7 +166,7 @@ is_usable(const struct record *identity)
 }
 
 static void
-run(struct managed *m, struct fetcher *f, const struct login_config *c,
+run(struct two_logins *m, struct fetcher *f, const struct login_config *c,
     struct login_done *d)
 {
 	m->login = login_new(m->loop, f, m->store, c, m->where, m->arg);
@@ -177,7 +177,7 @@ run(struct managed *m, struct fetcher *f, const struct login_config *c,
 
 /* identity is what the login at the server had. */
 static void
-run_provider(struct managed *m, const struct record *identity,
+run_provider(struct two_logins *m, const struct record *identity,
     struct login_done *d)
 {
 	struct login_config *c = &m->provider;
@@ -198,7 +198,7 @@ run_provider(struct managed *m, const struct record *identity,
 /* May a login at the provider help? Each of the two reasons for one counts
  * once. */
 static bool
-may_ask(struct managed *m, const struct record *identity)
+may_ask(struct two_logins *m, const struct record *identity)
 {
 	bool *asked = is_usable(identity) ? &m->asked_again : &m->asked;
 
@@ -209,7 +209,7 @@ may_ask(struct managed *m, const struct record *identity)
 }
 
 void
-managed_run(struct managed *m, struct login_done *d)
+two_logins_run(struct two_logins *m, struct login_done *d)
 {
 	struct login_done had;
 
@@ -236,12 +236,12 @@ managed_run(struct managed *m, struct login_done *d)
 	}
 }
 
-struct managed *
-managed_new(struct loop *l, struct fetcher *f, struct store *store,
+struct two_logins *
+two_logins_new(struct loop *l, struct fetcher *f, struct store *store,
     const struct login_config *server, const struct login_config *provider,
     login_where_cb *where, void *arg)
 {
-	struct managed *m = xcalloc(1, sizeof *m);
+	struct two_logins *m = xcalloc(1, sizeof *m);
 
 	m->loop = l;
 	m->fetcher = f;
@@ -263,20 +263,20 @@ managed_new(struct loop *l, struct fetcher *f, struct store *store,
 }
 
 bool
-managed_paste(struct managed *m, const char *url)
+two_logins_paste(struct two_logins *m, const char *url)
 {
 	return m->login != NULL && login_paste(m->login, url);
 }
 
 bool
-managed_orphan(struct managed *m)
+two_logins_orphan(struct two_logins *m)
 {
 	m->orphaned = true;
 	return m->login != NULL && login_orphan(m->login);
 }
 
 void
-managed_free(struct managed *m)
+two_logins_free(struct two_logins *m)
 {
 	if (m == NULL)
 		return;
