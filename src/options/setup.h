@@ -5,7 +5,7 @@
 #ifndef MCPSPLICE_OPTIONS_SETUP_H
 #define MCPSPLICE_OPTIONS_SETUP_H
 
-#include "auth/given.h"
+#include "auth/given_headers.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "io/http.h"

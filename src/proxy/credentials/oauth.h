@@ -7,7 +7,7 @@
 #ifndef MCPSPLICE_PROXY_CREDENTIALS_OAUTH_H
 #define MCPSPLICE_PROXY_CREDENTIALS_OAUTH_H
 
-#include "auth/given.h"
+#include "auth/given_headers.h"
 #include "core/events.h"
 #include "store/import.h"
 #include "store/store.h"

@@ -3,8 +3,8 @@
  * --bearer-env. They are sent to the server's own origin only, because they
  * reach an exchange through authorize alone.
  */
-#ifndef MCPSPLICE_AUTH_GIVEN_H
-#define MCPSPLICE_AUTH_GIVEN_H
+#ifndef MCPSPLICE_AUTH_GIVEN_HEADERS_H
+#define MCPSPLICE_AUTH_GIVEN_HEADERS_H
 
 #include "core/exchange/order.h"
 

@@ -1,10 +1,10 @@
 /*
- * auth/given: headers from lines, files and variables, what is refused, and
- * files that change under a running proxy.
+ * auth/given_headers: headers from lines, files and variables, what is refused,
+ * and files that change under a running proxy.
  */
 #include "config.h"
 
-#include "auth/given.h"
+#include "auth/given_headers.h"
 
 #include <sys/stat.h>
 
@@ -39,7 +39,7 @@ on_log(enum log_level level, const char *line, void *arg)
 static void
 setup(void)
 {
-	strcpy(dir, "/tmp/check_given.XXXXXX");
+	strcpy(dir, "/tmp/check_given_headers.XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	path = xasprintf("%s/file", dir);
 	warned = 0;

@@ -10,7 +10,7 @@
  */
 #include "config.h"
 
-#include "auth/given.h"
+#include "auth/given_headers.h"
 
 #include <errno.h>
 #include <stdlib.h>
