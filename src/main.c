@@ -16,7 +16,7 @@
 #include "proxy/proxy.h"
 #include "signin/account.h"
 #include "tools/command.h"
-#include "tools/peer.h"
+#include "tools/proxy_child.h"
 
 /* main tells a failure. */
 static int
@@ -103,7 +103,7 @@ main(int argc, char **argv)
 		status = signin_process(argv[0]);
 	} else if (o.peer_process) {
 		os_process_take_name("mcpsplice");
-		status = peer_process();
+		status = proxy_child_process();
 	} else if (o.help) {
 		status = print(o.help_option != NULL ?
 			options_help_option(o.help_option) :

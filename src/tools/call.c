@@ -11,7 +11,7 @@
 #include "io/file.h"
 #include "os/terminal.h"
 #include "proxy/proxy.h"
-#include "tools/peer.h"
+#include "tools/proxy_child.h"
 
 enum { DEPTH = 512, SHOWN = 60 /* bytes of a wrong value */ };
 
@@ -511,7 +511,8 @@ make_params(const struct options *o, struct span tool, struct span text,
 }
 
 static int
-call(struct peer *p, const struct options *o, struct span text, char **why)
+call(struct proxy_child *p, const struct options *o, struct span text,
+    char **why)
 {
 	struct buf tools = { 0 }, params = { 0 };
 	struct span tool;
@@ -525,9 +526,9 @@ call(struct peer *p, const struct options *o, struct span text, char **why)
 	else if (rc == 0)
 		command_unknown_tool(o, buf_span(&tools), why);
 	if (tool.p != NULL && make_params(o, tool, text, &params, why) == 0)
-		f = peer_ask(p, "tools/call", buf_span(&params), why);
+		f = proxy_child_ask(p, "tools/call", buf_span(&params), why);
 	if (f != NULL && f->kind == FRAME_ERROR)
-		peer_explain(f, why);
+		proxy_child_explain(f, why);
 	else if (f != NULL && json_kind(f->result) != '{')
 		*why = xasprintf("the server's result is not a tool result: "
 				 "it is not an object");
@@ -546,7 +547,7 @@ command_call(const struct options *o, char **why)
 {
 	int status = proxy_check(o, why);
 	struct buf text = { 0 };
-	struct peer *p;
+	struct proxy_child *p;
 
 	if (status != 0)
 		return status;
@@ -554,9 +555,9 @@ command_call(const struct options *o, char **why)
 	if (o->operands.n == 2 && strcmp(o->operands.list[1], "-") == 0 &&
 	    file_get_all(OS_STDIN, &text) != 0) {
 		*why = xasprintf("cannot read stdin: %s", strerror(errno));
-	} else if ((p = peer_start(o, 0, why)) != NULL) {
+	} else if ((p = proxy_child_start(o, 0, why)) != NULL) {
 		status = call(p, o, buf_span(&text), why);
-		peer_end(p);
+		proxy_child_end(p);
 	}
 	buf_free(&text);
 	return status;
@@ -665,11 +666,11 @@ command_tools(const struct options *o, char **why)
 	bool one = o->operands.n > 0;
 	struct span shown;
 	struct buf list = { 0 };
-	struct peer *p;
+	struct proxy_child *p;
 
 	if (status != 0)
 		return status;
-	if ((p = peer_start(o, 0, why)) == NULL)
+	if ((p = proxy_child_start(o, 0, why)) == NULL)
 		return 1;
 	rc = list_tools(p, &list, why);
 	shown = one ? list_find(buf_span(&list), *o->operands.list) :
@@ -686,6 +687,6 @@ command_tools(const struct options *o, char **why)
 	else
 		print_tools(shown);
 	buf_free(&list);
-	peer_end(p);
+	proxy_child_end(p);
 	return rc != 0 || shown.p == NULL;
 }

@@ -18,7 +18,7 @@
 #include "os/file.h"
 #include "proxy/proxy.h"
 #include "tools/command.h"
-#include "tools/peer.h"
+#include "tools/proxy_child.h"
 
 /* "mcpsplice check": a session by way of the proxy, as a host has it. */
 
@@ -42,7 +42,7 @@ add_string(struct buf *out, struct span value)
 }
 
 static void
-tell_revision(struct report *r, const struct peer_session *now)
+tell_revision(struct report *r, const struct proxy_child_session *now)
 {
 	const char *revision = now->modern ? REVISION_MODERN : now->version;
 	const char *transport = now->sse ? "HTTP+SSE of 2024-11-05" :
@@ -58,7 +58,7 @@ tell_revision(struct report *r, const struct peer_session *now)
 /* us: how long initialize took. */
 static void
 tell_session(struct report *r, const struct frame *hello,
-    const struct peer_session *now, int64_t us)
+    const struct proxy_child_session *now, int64_t us)
 {
 	struct span info = json_get(hello->result, "serverInfo");
 	struct buf name = { 0 }, version = { 0 };
@@ -83,13 +83,13 @@ tell_session(struct report *r, const struct frame *hello,
 }
 
 static void
-tell_listen(struct check *c, struct peer *p)
+tell_listen(struct check *c, struct proxy_child *p)
 {
 	struct report *r = c->report;
-	struct peer_session now;
+	struct proxy_child_session now;
 
 	report_step(r, "listen stream", "the server to open it");
-	peer_session(p, &now, check_time(c, LISTEN_MS));
+	proxy_child_session(p, &now, check_time(c, LISTEN_MS));
 	report_flag(r, "open", now.listens);
 	if (now.sse)
 		report_end(r, STEP_OK, "the stream is the session");
@@ -126,10 +126,11 @@ count_of(struct span list)
 }
 
 static void
-tell_list(struct check *c, struct peer *p, const char *family,
+tell_list(struct check *c, struct proxy_child *p, const char *family,
     const char *method)
 {
-	struct span caps = json_get(peer_hello(p)->result, "capabilities");
+	struct span caps = json_get(proxy_child_hello(p)->result,
+	    "capabilities");
 	struct report *r = c->report;
 	const char *filter = "";
 	char *why = NULL;
@@ -145,7 +146,7 @@ tell_list(struct check *c, struct peer *p, const char *family,
 		    "any");
 		return;
 	}
-	peer_within(p, check_time(c, LIST_MS));
+	proxy_child_within(p, check_time(c, LIST_MS));
 	if (list_all(p, method, family, &list, &why) == 0) {
 		n = count_of(buf_span(&list));
 		if (strcmp(family, "tools") == 0)
@@ -161,7 +162,7 @@ tell_list(struct check *c, struct peer *p, const char *family,
 }
 
 static void
-tell_ping(struct check *c, struct peer *p, bool modern)
+tell_ping(struct check *c, struct proxy_child *p, bool modern)
 {
 	char *why = NULL;
 	struct frame *f;
@@ -173,10 +174,10 @@ tell_ping(struct check *c, struct peer *p, bool modern)
 		    "not asked: this revision has no ping");
 		return;
 	}
-	peer_within(p, check_time(c, PING_MS));
-	f = peer_ask(p, "ping", no_span, &why);
+	proxy_child_within(p, check_time(c, PING_MS));
+	f = proxy_child_ask(p, "ping", no_span, &why);
 	if (f != NULL && f->kind == FRAME_ERROR)
-		peer_explain(f, &why);
+		proxy_child_explain(f, &why);
 	if (why == NULL)
 		report_end(c->report, STEP_OK, "answered");
 	else
@@ -228,14 +229,14 @@ static void
 check_session(struct check *c, const struct probe *seen)
 {
 	struct report *r = c->report;
-	struct peer_session now;
+	struct proxy_child_session now;
 	char *why = NULL;
-	struct peer *p;
+	struct proxy_child *p;
 	int64_t limit_ms, us;
 
 	report_step(r, "session", "the answer to initialize");
 	limit_ms = check_time(c, seen->end == HTTP_CUT ? CUT_MS : OPEN_MS);
-	p = peer_start(c->options, limit_ms, &why);
+	p = proxy_child_start(c->options, limit_ms, &why);
 	if (p == NULL) {
 		fail(c, why, limit_ms);
 		free(why);
@@ -243,15 +244,15 @@ check_session(struct check *c, const struct probe *seen)
 		return;
 	}
 	us = report_elapsed(r);
-	peer_session(p, &now, 0);
+	proxy_child_session(p, &now, 0);
 	tell_revision(r, &now);
-	tell_session(r, peer_hello(p), &now, us);
+	tell_session(r, proxy_child_hello(p), &now, us);
 	tell_listen(c, p);
 	tell_list(c, p, "tools", "tools/list");
 	tell_list(c, p, "prompts", "prompts/list");
 	tell_list(c, p, "resources", "resources/list");
 	tell_ping(c, p, now.modern);
-	peer_end(p);
+	proxy_child_end(p);
 }
 
 /* "mcpsplice check": where the options come from. */

@@ -1,7 +1,7 @@
 
 #include "config.h"
 
-#include "tools/peer.h"
+#include "tools/proxy_child.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,7 +121,7 @@ ask_user(struct span params, struct buf *result)
 
 /* --- the proxy as a child --- */
 
-struct peer {
+struct proxy_child {
 	struct loop *l;
 	struct child *child; /* NULL: it has ended */
 	struct loop_timer *timer;
@@ -136,7 +136,7 @@ struct peer {
 	bool limited;  /* nothing waits after the time until */
 	int64_t until; /* of loop_now */
 	bool late;     /* that time has passed */
-	struct peer_session session;
+	struct proxy_child_session session;
 	struct frame *hello; /* the answer to initialize */
 };
 
@@ -152,7 +152,7 @@ enum {
 static void
 on_late(void *arg)
 {
-	struct peer *p = arg;
+	struct proxy_child *p = arg;
 
 	p->late = true;
 	loop_stop(p->l, 0);
@@ -160,7 +160,7 @@ on_late(void *arg)
 
 /* Runs the loop until something came, or the time until. */
 static void
-wait_until(struct peer *p, int64_t until)
+wait_until(struct proxy_child *p, int64_t until)
 {
 	int64_t left = until - loop_now(p->l);
 
@@ -174,7 +174,7 @@ wait_until(struct peer *p, int64_t until)
 
 /* Takes what tell_session has written. */
 static void
-take_session(struct peer_session *s, struct span line)
+take_session(struct proxy_child_session *s, struct span line)
 {
 	enum { FLAGS = 5 };
 	bool *const flags[FLAGS] = { &s->has_id, &s->modern, &s->sse,
@@ -192,7 +192,7 @@ take_session(struct peer_session *s, struct span line)
 static void
 on_line(struct frame *f, void *arg)
 {
-	struct peer *p = arg;
+	struct proxy_child *p = arg;
 
 	loop_stop(p->l, 0);
 	if (f->text.p[0] == '#')
@@ -217,15 +217,15 @@ on_too_long(uint64_t size, struct span id, bool request, void *arg)
 static void
 on_output(const char *p, size_t n, void *arg)
 {
-	struct peer *peer = arg;
+	struct proxy_child *child = arg;
 
-	lines_feed(peer->lines, p, n);
+	lines_feed(child->lines, p, n);
 }
 
 static void
 on_done(enum child_end end, int value, void *arg)
 {
-	struct peer *p = arg;
+	struct proxy_child *p = arg;
 
 	if (end == CHILD_NO_START)
 		p->start_error = value;
@@ -236,7 +236,7 @@ on_done(enum child_end end, int value, void *arg)
 /* Returns the next message, owned by the caller; NULL: there will be none, or
  * not in time. */
 static struct frame *
-next_message(struct peer *p)
+next_message(struct proxy_child *p)
 {
 	struct frame *f;
 
@@ -258,7 +258,7 @@ next_message(struct peer *p)
 /* Writes the frame with its line end. If nobody reads, next_message finds the
  * end. */
 static void
-put(struct peer *p, struct frame *f)
+put(struct proxy_child *p, struct frame *f)
 {
 	if (p->child != NULL)
 		child_write(p->child,
@@ -269,7 +269,7 @@ put(struct peer *p, struct frame *f)
 /* --- what comes meanwhile --- */
 
 static void
-wipe_progress(struct peer *p)
+wipe_progress(struct proxy_child *p)
 {
 	if (p->shown)
 		fprintf(stderr, "\r\033[K");
@@ -277,7 +277,7 @@ wipe_progress(struct peer *p)
 }
 
 static void
-show_progress(struct peer *p, struct span params)
+show_progress(struct proxy_child *p, struct span params)
 {
 	struct span done = json_get(params, "progress");
 	struct span total = json_get(params, "total");
@@ -301,7 +301,7 @@ show_progress(struct peer *p, struct span params)
 }
 
 static void
-answer_question(struct peer *p, const struct frame *f)
+answer_question(struct proxy_child *p, const struct frame *f)
 {
 	struct buf result = { 0 };
 
@@ -321,7 +321,8 @@ answer_question(struct peer *p, const struct frame *f)
 /* --- requests --- */
 
 struct frame *
-peer_ask(struct peer *p, const char *method, struct span params, char **why)
+proxy_child_ask(struct proxy_child *p, const char *method, struct span params,
+    char **why)
 {
 	char id[16];
 	struct frame *f;
@@ -351,7 +352,7 @@ peer_ask(struct peer *p, const char *method, struct span params, char **why)
 }
 
 void
-peer_explain(const struct frame *error, char **why)
+proxy_child_explain(const struct frame *error, char **why)
 {
 	struct buf text = { 0 }, shown = { 0 };
 
@@ -391,7 +392,7 @@ tell_session(const struct session_brief *now, void *arg)
 	return f;
 }
 
-/* Changes the options for a peer with a limit. The error of the proxy says more
+/* Changes the options for a child with a limit. The error of the proxy says more
  * than that there was no answer, so it comes before the limit. */
 static void
 hurry(int64_t left, struct options *mine)
@@ -458,7 +459,7 @@ words_of(const char *text, int *argc)
 }
 
 int
-peer_process(void)
+proxy_child_process(void)
 {
 	struct options o = { 0 };
 	int argc = 0, status = 2;
@@ -489,7 +490,7 @@ peer_process(void)
 /* --- begin and end --- */
 
 static void
-put_task(struct peer *p, const struct options *o)
+put_task(struct proxy_child *p, const struct options *o)
 {
 	int64_t left = p->until - loop_now(p->l);
 	struct buf task;
@@ -508,7 +509,7 @@ put_task(struct peer *p, const struct options *o)
 }
 
 static void
-start_proxy(struct peer *p, const struct options *o)
+start_proxy(struct proxy_child *p, const struct options *o)
 {
 	static const struct child_ops ops = { .output = on_output,
 		.done = on_done };
@@ -529,17 +530,18 @@ start_proxy(struct peer *p, const struct options *o)
 }
 
 static struct frame *
-initialize(struct peer *p, char **why)
+initialize(struct proxy_child *p, char **why)
 {
 	char *params = xasprintf(
 	    "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{%s},"
 	    "\"clientInfo\":{\"name\":\"mcpsplice\",\"version\":\"%s\"}}",
 	    p->talks ? "\"elicitation\":{}" : "", PACKAGE_VERSION);
-	struct frame *f = peer_ask(p, "initialize", span_of(params), why);
+	struct frame *f = proxy_child_ask(p, "initialize", span_of(params),
+	    why);
 
 	free(params);
 	if (f != NULL && f->kind == FRAME_ERROR) {
-		peer_explain(f, why);
+		proxy_child_explain(f, why);
 		frame_unref(f);
 		f = NULL;
 	}
@@ -548,12 +550,12 @@ initialize(struct peer *p, char **why)
 	return f;
 }
 
-struct peer *
-peer_start(const struct options *o, int64_t limit_ms, char **why)
+struct proxy_child *
+proxy_child_start(const struct options *o, int64_t limit_ms, char **why)
 {
 	static const struct lines_ops ops = { on_line, on_too_long };
 	struct loop *l = setup_loop(why);
-	struct peer *p;
+	struct proxy_child *p;
 
 	if (l == NULL)
 		return NULL;
@@ -565,7 +567,7 @@ peer_start(const struct options *o, int64_t limit_ms, char **why)
 	p->limited = limit_ms > 0;
 	p->talks = !p->limited && os_is_terminal(OS_STDIN) &&
 	    os_is_terminal(OS_STDERR);
-	peer_within(p, limit_ms);
+	proxy_child_within(p, limit_ms);
 	start_proxy(p, o);
 	p->hello = initialize(p, why);
 	if (p->hello != NULL)
@@ -575,25 +577,26 @@ peer_start(const struct options *o, int64_t limit_ms, char **why)
 		*why = xasprintf("cannot start the program a second time: %s",
 		    os_error_text(p->start_error));
 	}
-	peer_end(p);
+	proxy_child_end(p);
 	return NULL;
 }
 
 void
-peer_within(struct peer *p, int64_t limit_ms)
+proxy_child_within(struct proxy_child *p, int64_t limit_ms)
 {
 	p->until = loop_now(p->l) + limit_ms;
 	p->late = false;
 }
 
 const struct frame *
-peer_hello(const struct peer *p)
+proxy_child_hello(const struct proxy_child *p)
 {
 	return p->hello;
 }
 
 void
-peer_session(struct peer *p, struct peer_session *now, int64_t wait_ms)
+proxy_child_session(struct proxy_child *p, struct proxy_child_session *now,
+    int64_t wait_ms)
 {
 	int64_t until = loop_now(p->l) + wait_ms;
 
@@ -606,18 +609,18 @@ peer_session(struct peer *p, struct peer_session *now, int64_t wait_ms)
 
 /* Waits until the proxy has ended. */
 static void
-see_it_end(struct peer *p)
+see_it_end(struct proxy_child *p)
 {
 	struct frame *f;
 
 	child_end_input(p->child);
-	peer_within(p, END_MS);
+	proxy_child_within(p, END_MS);
 	while ((f = next_message(p)) != NULL)
 		frame_unref(f);
 }
 
 void
-peer_end(struct peer *p)
+proxy_child_end(struct proxy_child *p)
 {
 	size_t i;
 
@@ -651,10 +654,10 @@ is_list(struct span items)
 }
 
 int
-list_all(struct peer *p, const char *method, const char *member,
+list_all(struct proxy_child *p, const char *method, const char *member,
     struct buf *out, char **why)
 {
-	struct frame *f = peer_ask(p, method, no_span, why);
+	struct frame *f = proxy_child_ask(p, method, no_span, why);
 	struct span items, rest;
 
 	if (f == NULL)
@@ -662,7 +665,7 @@ list_all(struct peer *p, const char *method, const char *member,
 	items = json_get(f->result, member);
 	rest = json_get(f->result, "nextCursor");
 	if (f->kind != FRAME_RESULT)
-		peer_explain(f, why);
+		proxy_child_explain(f, why);
 	else if (json_kind(f->result) != '{' || !is_list(items) ||
 	    (rest.n > 0 && json_kind(rest) != '"' && !span_is(rest, "null")))
 		*why = xasprintf("the answer to %s is not a list of %s", method,
@@ -678,7 +681,7 @@ list_all(struct peer *p, const char *method, const char *member,
 }
 
 int
-list_tools(struct peer *p, struct buf *out, char **why)
+list_tools(struct proxy_child *p, struct buf *out, char **why)
 {
 	return list_all(p, "tools/list", "tools", out, why);
 }
