@@ -166,16 +166,20 @@ class Reply:
     def text(self, status, data, headers=()):
         self.body(status, data, "text/plain; charset=utf-8", headers)
 
+    def id(self):
+        """None: the request has no message, as the GET of a stream."""
+        return (self.request.json or {}).get("id")
+
     def result(self, result, headers=()):
-        self.json({"jsonrpc": "2.0", "id": self.request.json.get("id"),
-                   "result": result}, 200, headers)
+        self.json({"jsonrpc": "2.0", "id": self.id(), "result": result}, 200,
+                  headers)
 
     def error(self, code, message, status=200, data=None, **kw):
         """A JSON-RPC error; id=... replaces the request's id."""
         err = {"code": code, "message": message}
         if data is not None:
             err["data"] = data
-        ident = kw.get("id", (self.request.json or {}).get("id"))
+        ident = kw.get("id", self.id())
         self.json({"jsonrpc": "2.0", "id": ident, "error": err}, status)
 
     def sse(self, status=200, headers=()):
@@ -219,8 +223,7 @@ class Reply:
 
     def answer(self, result, **kw):
         """The request's result as one event."""
-        self.event({"jsonrpc": "2.0", "id": self.request.json.get("id"),
-                    "result": result}, **kw)
+        self.event({"jsonrpc": "2.0", "id": self.id(), "result": result}, **kw)
 
     def end(self):
         """The orderly end of the body."""

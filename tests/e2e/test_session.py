@@ -325,6 +325,7 @@ class Renewal(support.Case):
         p.tool()
         p.server_message("notifications/tools/list_changed", 5)
         p.tool()
+        self.assertTrue(s.wait(lambda: len(s.seen("prompts/list")) == 2))
         p.finish()
         self.assertEqual(len(s.seen("prompts/list")), 2)
         for name in ("prompts", "resources"):
