@@ -19,7 +19,7 @@
 #include "base/bounds.h"
 #include "base/headers.h"
 #include "base/log.h"
-#include "io/file.h"
+#include "io/private_file.h"
 #include "os/file.h"
 
 #define GIVEN_LOOK_MS 1000

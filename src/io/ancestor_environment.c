@@ -10,7 +10,7 @@
 
 #include "base/bounds.h"
 #include "base/mem.h"
-#include "io/file.h"
+#include "io/private_file.h"
 #include "os/file.h"
 #include "os/process.h"
 

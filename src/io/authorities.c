@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "io/file.h"
+#include "io/private_file.h"
 #include "os/file.h"
 #include "os/memory_file.h"
 #include "os/terminal.h"

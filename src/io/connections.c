@@ -21,7 +21,7 @@
 #include "base/mem.h"
 #include "base/queue.h"
 #include "io/address.h"
-#include "io/route.h"
+#include "io/network_change.h"
 #include "os/network.h"
 
 enum {

@@ -15,7 +15,7 @@
 
 #include "base/bounds.h"
 #include "base/codec.h"
-#include "io/file.h"
+#include "io/private_file.h"
 #include "os/file.h"
 #include "os/random.h"
 

@@ -96,7 +96,7 @@ void option_environment_ordinary(struct option_settings *out,
 void option_environment_read(struct option_settings *out,
     char *const *variables);
 
-/* --- file.c --- */
+/* --- config_file.c --- */
 
 /* Reads a file into settings. A missing file is an error only if needed is set.
  * *exposed becomes true if the file contains a literal secret and others may

@@ -7,7 +7,7 @@
 #ifndef MCPSPLICE_SIGNIN_ACCOUNT_H
 #define MCPSPLICE_SIGNIN_ACCOUNT_H
 
-#include "options/setup.h"
+#include "options/from_options.h"
 #include "signin/fetch.h"
 #include "signin/two_logins.h"
 

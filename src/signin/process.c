@@ -10,7 +10,7 @@
 
 #include "auth/login_process.h"
 #include "base/log.h"
-#include "io/file.h"
+#include "io/private_file.h"
 #include "os/terminal.h"
 
 #define TASK_MAX ((size_t)1024 * 1024)

@@ -167,6 +167,14 @@ bool login_find(struct login *g, struct fetcher *f,
 /* Does what its name says, in ms at most, and reports what came of it. */
 void login_discover(struct login *g, int64_t ms, bool interactive);
 
+/* --- scopes.c --- */
+
+/* The scopes that somebody names: the user, the challenge, the resource; owned by
+ * the caller; NULL: none. */
+char *login_named_scope(const struct login *g);
+/* The scopes that are asked for: where nobody names any, and a user signs in,
+ * those of the registration, else those that the issuer lists. The same. */
+char *login_wanted_scope(const struct login *g);
 /* --- token.c --- */
 
 login_part login_load, login_count_failure;
@@ -183,12 +191,6 @@ bool login_has_scopes(const struct login *g);
 /* Makes the proof of the token; false: there is none. */
 bool login_prove_token(const struct login *g, char proof[PKCE_BYTES]);
 
-/* The scopes that somebody names: the user, the challenge, the resource; owned by
- * the caller; NULL: none. */
-char *login_named_scope(const struct login *g);
-/* The scopes that are asked for: where nobody names any, and a user signs in,
- * those of the registration, else those that the issuer lists. The same. */
-char *login_wanted_scope(const struct login *g);
 /* Ends the request r with the proof of this client, POSTs it, and waits for the
  * answer, which is to be freed. To the token endpoint goes also a proof of our
  * key, where tokens are to be bound to one (auth/dpop.h). false: what came
@@ -214,7 +216,7 @@ void login_ask_credentials(struct login *g, struct client_request *r);
 
 login_part login_refresh, login_credentials, login_exchange;
 
-/* --- grant.c --- */
+/* --- assertion_grant.c --- */
 
 /* token is valid in the call. NULL: it cannot be had, for the reason why;
  * transient: later it may be. The object is gone then. */

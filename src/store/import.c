@@ -37,7 +37,7 @@
 
 #include "base/bounds.h"
 #include "base/headers.h"
-#include "io/file.h"
+#include "io/private_file.h"
 #include "os/file.h"
 #include "os/place.h"
 

@@ -37,7 +37,7 @@
 #include "base/bounds.h"
 #include "base/queue.h"
 #include "io/child.h"
-#include "io/file.h"
+#include "io/private_file.h"
 #include "io/url.h"
 #include "os/file.h"
 #include "os/place.h"
@@ -220,7 +220,7 @@ store_stamp(struct store *s, const char *name)
 	return file_stamp(dir, file);
 }
 
-/* Makes an empty file. io/file makes a file by moving it into place, which
+/* Makes an empty file. io/private_file makes a file by moving it into place, which
  * would take the name from a lock that another process has just made and holds.
  * So only the process that holds a lock on the folder makes one. If a folder
  * cannot be locked (NFS), this gap remains for the first use of a lock. */

@@ -8,7 +8,7 @@
 
 #include "base/codec.h"
 #include "core/wire/json.h"
-#include "io/file.h"
+#include "io/private_file.h"
 #include "os/terminal.h"
 #include "proxy/proxy.h"
 #include "tools/proxy_child.h"

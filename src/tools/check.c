@@ -14,7 +14,7 @@
 #include "core/wire/json.h"
 #include "core/wire/protocol.h"
 #include "core/wire/redact.h"
-#include "options/setup.h"
+#include "options/from_options.h"
 #include "os/file.h"
 #include "proxy/proxy.h"
 #include "tools/command.h"

@@ -10,7 +10,7 @@
 
 #include "base/codec.h"
 #include "io/user_file.h"
-#include "options/setup.h"
+#include "options/from_options.h"
 #include "os/file.h"
 #include "proxy/cache/profile.h"
 #include "tools/check.h"

@@ -12,7 +12,7 @@
 
 #include "core/exchange/fault.h"
 #include "core/wire/msg.h"
-#include "options/setup.h"
+#include "options/from_options.h"
 #include "proxy/transport/streamable.h"
 
 enum { PROBE_IDLE_MS = 30 * 1000, BODY_MS = 5000, BODY_BYTES = 16 * 1024 };

@@ -15,7 +15,7 @@
 #include "core/wire/lines.h"
 #include "core/wire/msg.h"
 #include "io/child.h"
-#include "options/setup.h"
+#include "options/from_options.h"
 #include "os/error.h"
 #include "os/terminal.h"
 #include "proxy/proxy.h"

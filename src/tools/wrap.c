@@ -13,7 +13,7 @@
 #include "base/codec.h"
 #include "base/log.h"
 #include "core/wire/json.h"
-#include "io/file.h"
+#include "io/private_file.h"
 #include "io/user_file.h"
 #include "os/file.h"
 #include "os/place.h"

@@ -257,7 +257,7 @@ BEGIN {
 	    "question_table settings actions to_client phase attempt own_request delete " \
 	    "order held call one_way question_answers listen renew end " \
 	    "mirrored replay own_ping witness sign_in waits early_start lists live open " \
-	    "judge cancel from_client malformed from_server exchange_end time invariants step")
+	    "judge cancel from_client malformed from_server exchange_end due invariants step")
 	order_of("core/modern_client", "client state parts actions table opening " \
 	    "listen send input_required request opened become_legacy " \
 	    "from_client from_session invariants step")
@@ -265,7 +265,7 @@ BEGIN {
 	    "subscription resources listen input_required modern sse2024 " \
 	    "detect sse2024_in invariants step")
 	order_of("signin", "browser callback fetch discovery client_messages id_token " \
-	    "login | state wait locks find_issuer token grant pending ask_user device client " \
+	    "login | state wait locks find_issuer scopes token assertion_grant pending ask_user device client " \
 	    "steps turn issuer_guard renew flow two_logins account process")
 	# what follows it is inside of it
 	is_open["signin/two_logins"] = is_open["signin/account"] = 1

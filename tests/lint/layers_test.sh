@@ -151,7 +151,7 @@ breach core/session/other.c '	session_send(s);'
 
 # the parts of io/http
 breach proxy/transport/streamable.c '#include "io/connections.h"'
-breach options/setup.c '#include "io/http_state.h"'
+breach options/from_options.c '#include "io/http_state.h"'
 breach io/http.h '#include <curl/curl.h>'
 
 # calls that no include shows
@@ -166,8 +166,8 @@ breach proxy/proxy.c '#include <event2/event.h>'
 breach proxy/transport/listen.c '#include <event.h>'
 breach io/listener.c '#include <event2/http.h>'
 breach core/wire/json.c '#include <json-c/json.h>'
-breach io/file.c '#include <json-c/json.h>'
-breach io/file.c '#include <openssl/evp.h>'
+breach io/private_file.c '#include <json-c/json.h>'
+breach io/private_file.c '#include <openssl/evp.h>'
 breach proxy/transport/listen.c '#include <openssl/evp.h>'
 
 # descriptors, clocks and state where none are
@@ -186,14 +186,14 @@ breach io/ancestor_environment.c '	setenv("X", "", 1);'
 # processes
 breach proxy/proxy.c '#include "tools/wrap.h"'
 breach tools/wrap.c '	rename(a, b);'
-breach io/file.c '	rc = flock(fd, LOCK_EX);'
+breach io/private_file.c '	rc = flock(fd, LOCK_EX);'
 breach base/append.c '	rename(a, b);'
 breach base/append.c '#include <fcntl.h>'
-breach io/file.c '#include <sys/stat.h>'
+breach io/private_file.c '#include <sys/stat.h>'
 breach store/import.c '#include <dirent.h>'
 breach io/listener.c '#include <netinet/in.h>'
 breach tools/proxy_child.c '#include <signal.h>'
-breach options/file.c '	rc = fstat(fd, &st);'
+breach options/config_file.c '	rc = fstat(fd, &st);'
 breach tools/wrap.c '	real = realpath(path, NULL);'
 breach tools/wrap.c '	fd = open(a, O_RDONLY);'
 breach io/loop.c '	pid = fork();'

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/exchange/refusal.h"
+#include "core/exchange/same_refusal.h"
 
 /* The ruling for a message that answers this call. The call's own attempt tells
  * whether its request carried a session id. */

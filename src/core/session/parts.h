@@ -839,7 +839,7 @@ void session_message(struct session *s, struct attempt *a,
  * place. */
 void session_done(struct session *s, struct attempt *a, const struct facts *f);
 
-/* --- time.c --- */
+/* --- due.c --- */
 
 /* What is due. */
 

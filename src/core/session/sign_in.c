@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "base/codec.h"
-#include "core/exchange/refusal.h"
+#include "core/exchange/same_refusal.h"
 
 enum { ASK_MS = 5 * 1000 }; /* for a user whom the browser signs in at once */
 

@@ -19,11 +19,11 @@
  *   lists, live, open                the parts
  *   judge                            what the answer to a call means
  *   from_client, from_server,
- *   exchange_end, time               what comes in; they call parts, and never
+ *   exchange_end, due                what comes in; they call parts, and never
  *                                    each other
  *   invariants                       the invariants below, asserted
  *   step                             gives each input to one of from_client to
- *                                    time
+ *                                    due
  * A part that needs something from a later one leaves a fact here, and the end
  * of the step picks it up (opener, asking.answer). No file outside this folder
  * includes this.

@@ -15,7 +15,7 @@
 
 #include <stdio.h>
 
-#include "core/exchange/refusal.h"
+#include "core/exchange/same_refusal.h"
 
 /* --- who is asked --- */
 

@@ -13,7 +13,7 @@
 #include "base/bounds.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "io/file.h"
+#include "io/private_file.h"
 #include "os/file.h"
 #include "os/random.h"
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/file.h"
+#include "io/private_file.h"
 #include "io/url.h"
 
 /* --- the number of a format --- */

@@ -17,8 +17,8 @@
 
 #include "base/bounds.h"
 #include "base/log.h"
-#include "io/file.h"
 #include "io/loop.h"
+#include "io/private_file.h"
 #include "os/file.h"
 #include "os/place.h"
 #include "proxy/cache/own_file.h"

@@ -27,7 +27,7 @@
 #include "base/bounds.h"
 #include "base/log.h"
 #include "core/wire/json.h"
-#include "io/file.h"
+#include "io/private_file.h"
 #include "io/url.h"
 #include "os/file.h"
 #include "os/place.h"

@@ -21,7 +21,7 @@
 
 #include "base/bounds.h"
 #include "base/log.h"
-#include "io/file.h"
+#include "io/private_file.h"
 #include "unit/home.h"
 #include "unit/proxy/cache/profiles.h"
 #include "unit/unit.h"

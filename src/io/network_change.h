@@ -4,8 +4,8 @@
  * routes. A change matters if the system would now use another local address to
  * reach the server. While nothing is reported, this costs nothing.
  */
-#ifndef MCPSPLICE_IO_ROUTE_H
-#define MCPSPLICE_IO_ROUTE_H
+#ifndef MCPSPLICE_IO_NETWORK_CHANGE_H
+#define MCPSPLICE_IO_NETWORK_CHANGE_H
 
 #include <stdbool.h>
 

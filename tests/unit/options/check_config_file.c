@@ -1,5 +1,5 @@
 /*
- * options/file: what is read of configuration files, whose files are refused,
+ * options/config_file: what is read of configuration files, whose files are refused,
  * and which URL a section is for.
  */
 #include "config.h"

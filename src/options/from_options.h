@@ -2,8 +2,8 @@
  * What the proxy, the sign-in and the tools make of the options before they
  * begin: the loop, the log, the token store, what children must not see.
  */
-#ifndef MCPSPLICE_OPTIONS_SETUP_H
-#define MCPSPLICE_OPTIONS_SETUP_H
+#ifndef MCPSPLICE_OPTIONS_FROM_OPTIONS_H
+#define MCPSPLICE_OPTIONS_FROM_OPTIONS_H
 
 #include "auth/given_headers.h"
 #include "base/log.h"

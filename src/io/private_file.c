@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "io/file.h"
+#include "io/private_file.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* What all programs make of the options before they begin. */
 #include "config.h"
 
-#include "options/setup.h"
+#include "options/from_options.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "base/bounds.h"
 #include "core/wire/redact.h"
 #include "io/address.h"
-#include "io/file.h"
+#include "io/private_file.h"
 #include "options/table.h"
 #include "os/file.h"
 #include "os/network.h"

@@ -9,8 +9,8 @@
  * close-on-exec and owned by the caller (file_close). Functions that can fail
  * return -1 with errno set.
  */
-#ifndef MCPSPLICE_IO_FILE_H
-#define MCPSPLICE_IO_FILE_H
+#ifndef MCPSPLICE_IO_PRIVATE_FILE_H
+#define MCPSPLICE_IO_PRIVATE_FILE_H
 
 #include "base/mem.h"
 #include "os/file.h"

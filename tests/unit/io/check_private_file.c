@@ -1,10 +1,10 @@
 /*
- * io/file: folders that are refused, links, limits, full disks, and real
+ * io/private_file: folders that are refused, links, limits, full disks, and real
  * processes that are killed while they write or hold a lock.
  */
 #include "config.h"
 
-#include "io/file.h"
+#include "io/private_file.h"
 
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "io/file.h"
+#include "io/private_file.h"
 #include "os/file.h"
 #include "os/place.h"
 

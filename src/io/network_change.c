@@ -9,7 +9,7 @@
  */
 #include "config.h"
 
-#include "io/route.h"
+#include "io/network_change.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /*
- * io/route on a network of its own: a namespace with nothing but loopback,
+ * io/network_change on a network of its own: a namespace with nothing but loopback,
  * whose addresses and routes are changed as a laptop's are. Without the right
  * to make one only what needs none is tested. Each case waits a second or two,
  * for that is how long a change takes to settle.
  */
 #include "config.h"
 
-#include "io/route.h"
+#include "io/network_change.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "core/exchange/refusal.h"
+#include "core/exchange/same_refusal.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "core/exchange/refusal.h"
+#include "core/exchange/same_refusal.h"
 
 #include <stdlib.h>
 

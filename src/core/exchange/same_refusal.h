@@ -3,8 +3,8 @@
  * session that it does not know in one way, whatever the request is; only what
  * it repeats of the request, and what is new each time, differ.
  */
-#ifndef MCPSPLICE_CORE_EXCHANGE_REFUSAL_H
-#define MCPSPLICE_CORE_EXCHANGE_REFUSAL_H
+#ifndef MCPSPLICE_CORE_EXCHANGE_SAME_REFUSAL_H
+#define MCPSPLICE_CORE_EXCHANGE_SAME_REFUSAL_H
 
 #include "base/frame.h"
 #include "core/exchange/facts.h"
