@@ -12,6 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/wire/redact.h"
 #include "options/table.h"
 
 /* Adds one value; NULL differs from "". */
@@ -277,6 +278,23 @@ option_bad_url(enum url_status status, const char *text, enum command command)
 	why = explain(status, shown, command);
 	free(shown);
 	return why;
+}
+
+char *
+option_bad_proxy(const char *value)
+{
+	struct span user;
+	size_t n;
+
+	if (!redact_proxy_user(value, &user))
+		return NULL;
+	n = strcspn(user.p, "/?#@");
+	if (user.p[user.n] != '@')
+		return xstrdup(": write HOST:PORT or USER:PASSWORD@HOST:PORT");
+	return n == user.n ? NULL :
+			     xasprintf(": the user name or password contains "
+				       "\"%c\"; write it as %%%02X",
+				 user.p[n], (unsigned)user.p[n]);
 }
 
 /* --- options that contradict each other --- */

@@ -11,7 +11,7 @@
 #include "core/wire/redact.h"
 #include "io/address.h"
 #include "io/private_file.h"
-#include "options/table.h"
+#include "options/set.h"
 #include "os/file.h"
 #include "os/network.h"
 #include "os/place.h"
@@ -131,6 +131,45 @@ unfit(const char *name, const char *path)
 	return NULL;
 }
 
+/* Returns the value of the variable from which libcurl takes the proxy for this
+ * scheme, and its name; NULL if there is none. */
+static const char *
+proxy_variable(bool https, const char **name)
+{
+	const char *const *at = http_proxy_variables[https];
+	const char *value;
+
+	for (; *at != NULL; at++) {
+		*name = *at;
+		value = getenv(*name);
+		if (value != NULL && value[0] != '\0')
+			return value;
+	}
+	return NULL;
+}
+
+/* Returns what is wrong with the proxy of the environment if the MCP server needs
+ * it, owned by the caller, or NULL. */
+static char *
+bad_proxy(const struct options *o)
+{
+	struct http_config c = { .proxy = "localhost", .noproxy = o->noproxy };
+	const char *name, *value;
+	char *wrong = NULL, *why = NULL;
+	struct url url;
+
+	url_parse(&url, o->url);
+	value = proxy_variable(strcmp(url.scheme, "https") == 0, &name);
+	if (value != NULL && o->proxy == NULL && o->unix_socket == NULL &&
+	    !url_is_loopback(&url))
+		wrong = option_bad_proxy(value);
+	if (wrong != NULL && http_takes_proxy(&c, o->url))
+		why = xasprintf("%s%s", name, wrong);
+	free(wrong);
+	url_free(&url);
+	return why;
+}
+
 /* The certificate and its key are used for the MCP server, or with --cert-auth.
  * A bundle that the environment names for all programs, and that is missing, is
  * left to libcurl: a server without TLS does not need it. Returns 0, or -1 with
@@ -157,24 +196,9 @@ check_files(const struct options *o, bool server, char **why)
 		if (files[i].used && files[i].path != NULL)
 			*why = unfit(files[i].name, files[i].path);
 	free(cacert);
+	if (server && *why == NULL)
+		*why = bad_proxy(o);
 	return *why == NULL ? 0 : -1;
-}
-
-/* Returns the value of the variable from which libcurl takes the proxy for this
- * scheme, and its name; NULL if there is none. */
-static const char *
-proxy_variable(bool https, const char **name)
-{
-	const char *const *at = http_proxy_variables[https];
-	const char *value;
-
-	for (; *at != NULL; at++) {
-		*name = *at;
-		value = getenv(*name);
-		if (value != NULL && value[0] != '\0')
-			return value;
-	}
-	return NULL;
 }
 
 char *

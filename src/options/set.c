@@ -335,6 +335,7 @@ option_value_wrong(const struct option_row *row, const char *value)
 		char *(*wrong)(const char *value);
 	} rules[] = {
 		{ AT(session_lost_patterns), wrong_regex },
+		{ AT(proxy), option_bad_proxy },
 		{ AT(profile), wrong_profile },
 		{ AT(callback_host), wrong_callback_host },
 		{ AT(callback_path), wrong_callback_path },

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "core/wire/redact.h"
 #include "options/options.h"
 
 /* Longer names are not compared with the table. */
@@ -542,20 +543,6 @@ client_secret(const char *json)
 	return false;
 }
 
-/* Finds user and password in a proxy's URL. */
-static bool
-userinfo(const char *url, struct span *secret)
-{
-	const char *start = strstr(url, "://"), *end;
-
-	start = start == NULL ? url : start + 3;
-	end = start + strcspn(start, "/?#");
-	while (end > start && *end != '@')
-		end--;
-	*secret = (struct span){ start, (size_t)(end - start) };
-	return end > start;
-}
-
 bool
 option_table_secret(const struct option_row *row, const char *value,
     struct span *secret)
@@ -563,7 +550,7 @@ option_table_secret(const struct option_row *row, const char *value,
 	if (row->kind == OPTION_HEADER)
 		return named_secret(value, ':', secret);
 	if (row->offset == AT(proxy) && row->kind == OPTION_STRING)
-		return userinfo(value, secret);
+		return redact_proxy_user(value, secret);
 	if (row->offset == AT(authorize_params))
 		return named_secret(value, '=', secret);
 	if ((row->flags & OPTION_SECRET) == 0 || value[0] == '\0')

@@ -259,6 +259,22 @@ class Through(support.Case):
         p.finish()
         self.assertNotIn("secret9", e["message"] + p.err())
 
+    def test_password_that_is_not_escaped(self):
+        """Refused at the start where the proxy is needed, never shown."""
+        bad = {"https_proxy": "http://me:secret9#x@127.0.0.1:1"}
+        for url, env, refused in (
+                ("https://mcp.test/mcp", bad, True),
+                ("https://mcp.test/mcp",
+                 {"ALL_PROXY": "me:secret9:127.0.0.1:1"}, True),
+                ("https://mcp.test/mcp", {**bad, "NO_PROXY": ".test"}, False),
+                ("https://127.0.0.1:1/mcp", bad, False)):
+            with self.subTest(url, env=env):
+                rc, out, err = self.once(
+                    ["check", url, "--init-timeout", "1"], env=env)
+                told = out.decode() + err
+                self.assertNotIn("secret9", told)
+                self.assertEqual("_proxy: " in told.lower(), refused, told)
+
     # so that those of the tests' own host do not count
     NONE = dict.fromkeys((
         "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",

@@ -503,17 +503,37 @@ redact_find(struct span url, redact_found *found, void *arg)
 	}
 }
 
+bool
+redact_proxy_user(const char *url, struct span *user)
+{
+	size_t n = strcspn(url, ":/?#@[");
+	const char *start = url +
+	    (begins(url + n, url + strlen(url), "://") ? n + 3 : 0);
+	const char *end = strrchr(start, '@'), *port;
+
+	if (end == NULL || strchr("/?#", end[1]) != NULL) {
+		port = start + (*start == '[' ? strcspn(start, "]") : 0);
+		port += strcspn(port, ":/?#");
+		if (*port == ':')
+			port += 1 + strspn(port + 1, "0123456789");
+		end = strchr("/?#", *port) != NULL ? start :
+						     start + strlen(start);
+	}
+	*user = (struct span){ start, (size_t)(end - start) };
+	return user->n > 0;
+}
+
 void
 redact_proxy(struct buf *out, const char *url)
 {
-	const char *rest = strstr(url, "://"), *end, *at;
+	const char *host;
+	struct span user;
 
-	rest = rest == NULL ? url : rest + 3;
-	end = rest + strcspn(rest, "/?#");
-	for (at = end; at > rest && at[-1] != '@'; at--)
-		;
-	buf_add(out, url, (size_t)(rest - url));
-	buf_add(out, at, (size_t)(end - at));
+	redact_proxy_user(url, &user);
+	host = user.p + user.n;
+	host += *host == '@';
+	buf_add(out, url, (size_t)(user.p - url));
+	buf_add(out, host, strcspn(host, "/?#"));
 }
 
 void

@@ -303,7 +303,14 @@ static const char *const proxy_cases[][2] = {
 	{ "http://u:p@q@h:1/path?query", "http://h:1" },
 	{ "u:p@h:1", "h:1" },
 	{ "socks5h://u@[::1]:1/", "socks5h://[::1]:1" },
-	{ "http://h/a@b", "http://h" },
+	/* whatever the password has */
+	{ "http://u:p#q@h:1", "http://h:1" },
+	{ "http://u:p/q?r@s@h:1/", "http://h:1" },
+	{ "u:p://q@h:1", "h:1" },
+	{ "http://u:p#q", "http://" },
+	{ "u:p:127.0.0.1:1", "" },
+	{ "http://[::1]:1/", "http://[::1]:1" },
+	{ "h:", "h:" },
 	{ "", "" },
 };
 
