@@ -351,21 +351,42 @@ add_value(struct buf *out, const struct option_row *row, const void *field)
 	}
 }
 
+/* Adds the first word of a command or parameter: the rest may be a secret, and a
+ * report is for others. */
+static void
+add_first_word(struct buf *out, const char *text)
+{
+	size_t n = strcspn(text, " \t=");
+
+	codec_visible(out, (struct span){ text, n }, SIZE_MAX);
+	if (text[n] != '\0')
+		buf_adds(out, " (set)");
+}
+
 static void
 show_line(struct buf *out, const struct options *o,
     const struct option_row *row, size_t item)
 {
 	const struct option_origin *origin = &o->origins[row - option_table];
 	const char *field = (const char *)o + row->offset;
-	const struct strings *list;
+	bool brief = o->command == COMMAND_REPORT && row->arg != NULL &&
+	    (strstr(row->arg, "CMD") != NULL ||
+		strcmp(row->arg, "NAME=VALUE") == 0);
+	const struct strings *list = (const struct strings *)(const void *)
+	    field;
+	const char *text = NULL;
 	size_t line = out->n;
 
 	buf_adds(out, row->name);
 	buf_pad(out, line, 25);
-	if (row->kind != OPTION_HEADER && row->kind != OPTION_LIST) {
+	if (brief) /* a list ends with NULL */
+		text = row->kind == OPTION_LIST ? list->list[item] :
+						  *(char *const *)field;
+	if (text != NULL) {
+		add_first_word(out, text);
+	} else if (row->kind != OPTION_HEADER && row->kind != OPTION_LIST) {
 		add_value(out, row, field);
 	} else {
-		list = (const struct strings *)(const void *)field;
 		if (item < list->n)
 			add_masked(out, row, list->list[item]);
 		else

@@ -247,8 +247,8 @@ char *options_help_option(const char *name);
  * "environment NAME". Both are valid for as long as o is. */
 void options_origins(const struct options *o,
     void (*each)(const char *name, const char *from, void *arg), void *arg);
-/* Returns each value with its origin; secrets as "(set)". The caller frees
- * it. */
+/* Returns each value with its origin; secrets as "(set)", for
+ * COMMAND_REPORT also the arguments of commands. The caller frees it. */
 char *options_show(const struct options *o);
 /* Appends the URL and all options that select another server, or another
  * identity there, to identity. Values count as they are

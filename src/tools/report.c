@@ -33,8 +33,8 @@ on_done(enum child_end end, int value, void *arg)
 	loop_stop(part->loop, 0);
 }
 
-/* Runs this program again, with the words of this start, but another command,
- * and adds what it prints. */
+/* Runs this program again, with the words of this start, but another command or
+ * with one more option, and adds what it prints. */
 static void
 add_part(struct buf *out, struct loop *l, const struct options *o,
     const char *command)
@@ -48,15 +48,16 @@ add_part(struct buf *out, struct loop *l, const struct options *o,
 		.all = out,
 		.max_output = BOUND_QUEUE_BYTES,
 		.timeout_ms = BOUND_MINUTE_MS };
+	size_t i, n = 0, at = (size_t)o->command_at;
+	bool option = *command == '-';
 	const char **argv;
-	size_t i, n = 0;
 
 	while (o->argv[n] != NULL)
 		n++;
-	argv = xcalloc(n + 1, sizeof *argv);
+	argv = xcalloc(n + 2, sizeof *argv);
 	for (i = 0; i < n; i++)
-		argv[i] = o->argv[i];
-	argv[o->command_at] = command;
+		argv[i + (option && i > at)] = o->argv[i];
+	argv[at + option] = command;
 	c.argv = argv;
 	buf_addf(out, "\n--- %s ---\n", command);
 	child_new(l, &c, &ops, &part);

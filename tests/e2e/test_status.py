@@ -97,7 +97,9 @@ class Status(support.Case):
         rc, out, err = self.once(
             ["report", s.url + "?key=hidden-from-all", "-H",
              "Authorization: Bearer hidden-from-all",
-             "--browser", "open --key sk-hidden0123456789"])
+             "--browser", "open --key sk-hidden0123456789",
+             "--authorize-param", "hint=hidden-param", "--auth-store",
+             "helper:keep --pass hidden"])
         self.assertEqual(rc, 0, err)
         path = os.path.join(self.home, ".local/state/mcpsplice/report.txt")
         self.assertTrue(out.decode().startswith(path + " "), out)
@@ -108,6 +110,9 @@ class Status(support.Case):
                      "--- check ---\n", "session ", "--- status ---\n"):
             self.assertIn(part, text)
         self.assertNotIn("hidden", text)
+        for line in ("browser +open \\(set\\) ", "authorize-param +hint \\(set\\)",
+                     "auth-store +helper:keep \\(set\\)"):
+            self.assertRegex(text, line)
 
     def test_report_of_an_account_of_that_name(self):
         """The value of an option is not the command."""
