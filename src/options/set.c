@@ -309,6 +309,19 @@ wrong_param(const char *value)
 	return NULL;
 }
 
+/* A tool's name has none of these, so the pattern would match nothing. */
+static char *
+wrong_tool(const char *value)
+{
+	const char *odd = value + strcspn(value, ",|\"'` \t");
+
+	if (*odd == '\0')
+		return NULL;
+	return xasprintf(" \"%.80s\" contains %s; give the option once for each "
+			 "name, without quotes",
+	    value, *odd == ',' ? "a comma" : "a quote, a blank or \"|\"");
+}
+
 /* base/headers says what it can not replace. */
 static char *
 wrong_header(const char *value)
@@ -336,6 +349,8 @@ option_value_wrong(const struct option_row *row, const char *value)
 	} rules[] = {
 		{ AT(session_lost_patterns), wrong_regex },
 		{ AT(proxy), option_bad_proxy },
+		{ AT(ignore_tools), wrong_tool },
+		{ AT(only_tools), wrong_tool },
 		{ AT(profile), wrong_profile },
 		{ AT(callback_host), wrong_callback_host },
 		{ AT(callback_path), wrong_callback_path },

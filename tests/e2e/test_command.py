@@ -69,7 +69,7 @@ class Commands(support.Case):
     def test_filters_that_match_nothing(self):
         """A script and a host are told, and the list is none the less."""
         s = self.server()
-        for option, words in ((["--only-tool", "add,any"], "--only-tool"),
+        for option, words in ((["--only-tool", "addany"], "--only-tool"),
                               (["--ignore-tool", "nosuch"], "--ignore-tool")):
             status, out, err = self.once(["tools", s.url] + option)
             self.assertEqual(status, 0)

@@ -73,6 +73,13 @@ static const struct file_case file_cases[] = {
 	{ "agent\n", NULL,
 	    "1: unknown option \"agent\"; \"mcpsplice help all\" lists "
 	    "those of mcpsplice " PACKAGE_VERSION },
+	{ "ignore-tool = delete*, echo\n", NULL,
+	    "1: ignore-tool \"delete*, echo\" contains a comma; give the option "
+	    "once for each name, without quotes" },
+	{ "only-tool = delete*|write*\n", NULL,
+	    "1: only-tool \"delete*|write*\" contains a quote, a blank or "
+	    "\"|\"; give the option once for each name, without quotes" },
+	{ "ignore-tool = \"delete*\"\n", "", NULL },
 	{ "[*]\nfail\n", "fail=1;", NULL },
 	{ "[http://localhost/*] # this\nfail\n", "fail=1;", NULL },
 	{ "[http://other/*]\nfail\n[*]\nhttp2\n", "http2=1;", NULL },

@@ -126,6 +126,10 @@ START_TEST(the_environment)
 	ck_assert_str_eq(w.why,
 	    "MCPSPLICE_SESSION_LOST_PATTERN: \"a?\" "
 	    "matches even blank text, so it would match every answer");
+	w.env = "MCPSPLICE_IGNORE_TOOL=ok\n'delete*'";
+	ck_assert_int_eq(world_load(&w, URL), -1);
+	ck_assert_ptr_nonnull(strstr(w.why,
+	    "MCPSPLICE_IGNORE_TOOL \"'delete*'\" contains"));
 	w.env = "MCPSPLICE_KEEP_ALIVE=30";
 	ck_assert_int_eq(world_load(&w, URL), -1);
 	ck_assert_str_eq(w.why,
