@@ -584,10 +584,10 @@ const char *const option_commands[] = { [COMMAND_PROXY] = "",
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-/* Names without "-" and "_", commands and options alike, and what they mean. */
+/* Names without "-" and "_", "tools" at their end as "tool", commands and options
+ * alike, and what they mean. */
 static const char *const words[][2] = {
-	{ "|ls|list|listtools|show|tools|describe|get|",
-	    "mcpsplice tools URL" },
+	{ "|ls|list|listtool|show|tools|describe|get|", "mcpsplice tools URL" },
 	{ "|ping|doctor|test|verify|inspect|health|", "mcpsplice check URL" },
 	{ "|add|configure|init|setup|import|migrate|", "mcpsplice wrap" },
 	{ "|run|connect|serve|start|proxy|bridge|npx|uvx|node|exec|https|sse|",
@@ -616,10 +616,14 @@ static const char *const words[][2] = {
 	{ "|port|p|redirectport|", "callback-port" },
 	{ "|s|", "quiet" },
 	{ "|y|yes|", "it belongs to npx; remove it" },
-	{ "|only|allow|allowtools|allowedtools|includetools|filter|",
+	{ "|only|allow|filter|allowtool|allowedtool|allowlist|includetool|"
+	  "includedtool|enabletool|enabledtool|whitelist|filtertool|",
 	    "only-tool" },
-	{ "|ignore|deny|block|hide|excludetools|blockedtools|disabledtools|",
+	{ "|ignore|deny|block|hide|exclude|excludetool|excludedtool|denytool|"
+	  "deniedtool|blocktool|blockedtool|disabletool|disabledtool|"
+	  "hidetool|hiddentool|ignoredtool|denylist|blocklist|blacklist|",
 	    "ignore-tool" },
+	{ "|readonlytool|readonlymode|", "read-only" },
 	{ "|ca|cabundle|cafile|", "cacert" },
 	{ "|insecure|k|noverify|noverifyssl|nosslverify|skiptlsverify|",
 	    "certificates are always checked; --cacert FILE trusts your own" },
@@ -642,6 +646,8 @@ mistype_meant(struct span word)
 			key[n++] = *word.p;
 		else if (strchr("-_", word.p[i]) == NULL)
 			key[n++] = (char)tolower((unsigned char)word.p[i]);
+	if (n > 6 && memcmp(key + n - 5, "tools", 5) == 0)
+		n--;
 	key[n] = '|';
 	for (i = 0; n > 1 && i < sizeof words / sizeof *words; i++)
 		if (strstr(words[i][0], key) != NULL)
