@@ -335,6 +335,16 @@ slurp(struct reader *r, struct buf *out, bool *others)
 	return error;
 }
 
+/* Is this a link to nothing? */
+static bool
+dangles(const char *path)
+{
+	struct os_file is;
+
+	return os_file_look_at(OS_HERE, path, false, &is) == 0 &&
+	    os_file_look_at(OS_HERE, path, true, &is) < 0 && errno == ENOENT;
+}
+
 int
 option_file_read(struct option_settings *out, const char *path,
     enum option_weight weight, bool needed, bool *exposed, char **why)
@@ -346,17 +356,21 @@ option_file_read(struct option_settings *out, const char *path,
 	struct span line;
 	const char *lf;
 	size_t at = 0;
-	bool others, home;
+	char *folder = os_path_folder(path);
+	bool others, home, lost = dangles(path) || dangles(folder);
 	int error, rc = 0;
 
+	free(folder);
 	buf_init(&text, BOUND_QUEUE_BYTES);
 	error = slurp(&r, &text, &others);
-	if (error != 0 && (needed || (error != ENOENT && error != ENOTDIR))) {
+	if (error != 0 &&
+	    (needed || lost || (error != ENOENT && error != ENOTDIR))) {
 		home = weight == WEIGHT_HOME && error == EACCES;
 		if (*why == NULL)
 			*why = xasprintf("cannot read the configuration file "
 					 "%s: %s%s%s%s",
-			    string_shown(path), strerror(error),
+			    string_shown(path),
+			    lost ? "a link leads nowhere" : strerror(error),
 			    home ? "; set " : "",
 			    home ? os_place_variable(OS_PLACE_CONFIG) : "",
 			    home ? " to a folder of your own" : "");

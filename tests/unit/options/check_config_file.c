@@ -305,7 +305,7 @@ END_TEST
 START_TEST(links_to_files)
 {
 	struct world w;
-	char *dir, *real;
+	char *dir, *real, *at;
 
 	world_init(&w);
 	dir = xasprintf("%s/dotfiles", w.dir);
@@ -328,6 +328,19 @@ START_TEST(links_to_files)
 	}
 	ck_assert_int_eq(unlink(real), 0);
 	ck_assert_int_eq(rmdir(dir), 0);
+	/* a link to nothing may have led to a restriction */
+	ck_assert_int_eq(symlink("dotfiles/real", w.home), 0);
+	ck_assert_int_eq(world_load(&w, URL), -1);
+	ck_assert_ptr_nonnull(strstr(w.why, ": a link leads nowhere"));
+	ck_assert_int_eq(unlink(w.home), 0);
+	ck_assert_int_eq(symlink("dotfiles", w.home), 0);
+	at = xasprintf("%s/config", w.home);
+	free(w.etc);
+	w.etc = at;
+	ck_assert_int_eq(world_load(&w, URL), -1);
+	ck_assert_ptr_nonnull(strstr(w.why, ": a link leads nowhere"));
+	ck_assert_int_eq(unlink(w.home), 0);
+	ck_assert_msg(world_load(&w, URL) == 0, "%s", w.why);
 	free(dir);
 	free(real);
 	world_free(&w);
