@@ -194,11 +194,27 @@ quoted(struct span s)
 static int
 read_section(struct reader *r, struct span line)
 {
+	static const char form[] = "write a section as [https://HOST/*]";
+	const char *odd, *rest;
+	struct span scheme;
+
 	line = without_comment(line);
 	if (line.n < 3 || line.p[line.n - 1] != ']')
-		return fail(r, "write a section as [https://HOST/*]");
+		return fail(r, form);
 	free(r->section);
 	r->section = xstrndup(line.p + 1, line.n - 2);
+	odd = strpbrk(r->section, "\"'`, \t");
+	rest = strstr(r->section, "://");
+	scheme = (struct span){ r->section,
+		rest == NULL ? 0 : (size_t)(rest - r->section) };
+	if (odd != NULL && *odd == ',')
+		return fail(r, "write one pattern for each section");
+	if (odd != NULL && !blank(*odd))
+		return fail(r, "a section has no quotes; remove them");
+	if (odd != NULL ||
+	    (rest != NULL && !span_glob(scheme, span_of("http"), GLOB_NOCASE) &&
+		!span_glob(scheme, span_of("https"), GLOB_NOCASE)))
+		return fail(r, form);
 	return 0;
 }
 
