@@ -235,6 +235,11 @@ headers_add_line(struct headers *to, struct span line,
 		*why = xstrdup("no colon; write \"Name: value\"");
 		return -1;
 	}
+	/* "'" and "`" would be a part of the name */
+	if (name.n > 0 && strchr("\"'`\xe2", *name.p) != NULL) {
+		*why = xstrdup("the header has quotes around it; remove them");
+		return -1;
+	}
 	if (reserved(name)) {
 		*why = xasprintf("mcpsplice sets the header %.*s itself; "
 				 "remove it",

@@ -195,10 +195,15 @@ struct bad_case {
 
 #define OURS(name)                                                             \
 	"--header: mcpsplice sets the header " name " itself; remove it"
+#define QUOTED "--header: the header has quotes around it; remove them"
 #define IN_FILE(what) "the header file \"FILE\": " what
 
 static const struct bad_case bad_cases[] = {
 	{ "CANARY", "", "--header: no colon; write \"Name: value\"" },
+	{ "'X-Key: CANARY'", "", QUOTED },
+	{ "\"X-Key: CANARY\"", "", QUOTED },
+	{ "`X-Tenant: CANARY`", "", QUOTED },
+	{ "\xe2\x80\x9cX-Tenant: CANARY\xe2\x80\x9d", "", QUOTED },
 	{ ": CANARY", "",
 	    "--header: the header \"\" contains bytes that cannot be sent" },
 	{ "A B: CANARY", "",
@@ -230,6 +235,8 @@ static const struct bad_case bad_cases[] = {
 	    "more than one credential; give only one of --bearer-file, --bearer-env and an Authorization header" },
 	{ "@FILE", "A: b\n\nCANARY\n",
 	    IN_FILE("line 3: no colon; write \"Name: value\"") },
+	{ "@FILE", "A: b\n'X-Key: CANARY'\n",
+	    IN_FILE("line 2: the header has quotes around it; remove them") },
 	{ "@FILE", "# x\nHost: b\n",
 	    IN_FILE(
 		"line 2: mcpsplice sets the header Host itself; remove it") },
