@@ -168,7 +168,27 @@ find_url(struct loader *l)
 	return -1;
 }
 
-/* Notes that a section of a file is for other URLs, once. */
+/* Would the section be for this URL if it did not mean the default port?
+ * *length: of its part in front of the path. */
+static bool
+lacks_port(const struct loader *l, const char *section, int *length)
+{
+	const char *host = strstr(section, "://");
+	char *other;
+	bool lacks;
+
+	host = host == NULL ? section : host + 3;
+	host += *host == '[' ? strcspn(host, "]") : 0;
+	host += strcspn(host, ":/?");
+	*length = (int)(host - section);
+	other = xasprintf("%.*s:*%s", *length, section, host);
+	lacks = *host != ':' && option_file_match(other, &l->url);
+	free(other);
+	return lacks;
+}
+
+/* Notes that a section of a file is for other URLs, once; warns if only its port
+ * is missing, because then it was probably meant for this one. */
 static void
 note_section(struct loader *l, const struct option_setting *s)
 {
@@ -176,12 +196,21 @@ note_section(struct loader *l, const struct option_setting *s)
 	struct strings *notes = &l->o->notes;
 	struct buf note = { 0 };
 	size_t i;
+	int n;
 
 	if (!l->has_url)
 		return;
 	buf_addf(&note, "%.*s: [", (int)(end - s->from), s->from);
 	redact_path(&note, span_of(s->section), "...");
-	buf_adds(&note, "] is not for this URL");
+	if (lacks_port(l, s->section, &n)) {
+		buf_addf(&note,
+		    "] means the default port; write %.*s:%s or "
+		    "%.*s:* for the host",
+		    n, s->section, l->url.port, n, s->section);
+		notes = &l->o->warnings;
+	} else {
+		buf_adds(&note, "] is not for this URL");
+	}
 	for (i = 0; i < notes->n; i++)
 		if (strcmp(notes->list[i], buf_str(&note)) == 0)
 			break;

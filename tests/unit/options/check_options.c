@@ -258,6 +258,42 @@ START_TEST(other_sections_are_noted)
 }
 END_TEST
 
+/* What it restricts would be lost. */
+START_TEST(a_section_without_the_port)
+{
+	static const char *const sections[][3] = {
+		{ "127.0.0.1", "http://127.0.0.1:8917/mcp", "127.0.0.1" },
+		{ "http*://127.0.0.1/mcp", "http://127.0.0.1:8917/mcp",
+		    "http*://127.0.0.1" },
+		{ "http://[::1]/*", "http://[::1]:80/mcp", NULL },
+		{ "http://[::1]/*", "http://[::1]:8/mcp", "http://[::1]" },
+		{ "https://127.0.0.1", "http://127.0.0.1:8/mcp", NULL },
+		{ "127.0.0.1/other", "http://127.0.0.1:8/mcp", NULL },
+		/* of another server */
+		{ "127.0.0.1:8918", "http://127.0.0.1:8917/mcp", NULL },
+		{ "127.0.0.1:*", "http://127.0.0.1:8917/mcp", NULL },
+	};
+	const char *const *c = sections[_i], *port;
+	struct world w;
+	char *text = xasprintf("[%s]\nread-only\nfail\n", c[0]), *want;
+
+	world_init(&w);
+	world_file(w.home, text, 0600);
+	ck_assert_int_eq(world_load(&w, c[1]), 0);
+	ck_assert_uint_eq(w.o.warnings.n, c[2] != NULL);
+	if (c[2] != NULL) {
+		port = strrchr(c[1], ':') + 1;
+		want = xasprintf("%s: [%s] means the default port; write "
+				 "%s:%.*s or %s:* for the host",
+		    w.home, c[0], c[2], (int)strcspn(port, "/"), port, c[2]);
+		ck_assert_str_eq(w.o.warnings.list[0], want);
+		free(want);
+	}
+	free(text);
+	world_free(&w);
+}
+END_TEST
+
 struct variable_case {
 	const char *env, *args;
 	const char *want; /* NULL: nothing is said */
@@ -652,6 +688,7 @@ main(void)
 	tcase_add_test(t, the_transport_of_the_url);
 	tcase_add_test(t, config_from_the_environment);
 	tcase_add_test(t, other_sections_are_noted);
+	tcase_add_loop_test(t, a_section_without_the_port, 0, 8);
 	tcase_add_loop_test(t, misspelt_variables_are_told, 0,
 	    COUNT(variable_cases));
 	tcase_add_loop_test(t, a_misspelt_guard_stops_the_start, 0,
