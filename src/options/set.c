@@ -309,17 +309,20 @@ wrong_param(const char *value)
 	return NULL;
 }
 
-/* A tool's name has none of these, so the pattern would match nothing. */
+/* No tool has such a name, so the pattern would hide nothing. */
 static char *
 wrong_tool(const char *value)
 {
-	const char *odd = value + strcspn(value, ",|\"'` \t");
+	const char *odd = strpbrk(value, ",|");
 
-	if (*odd == '\0')
+	if (odd == NULL && (*value == '\0' || strchr("\"'`", *value) == NULL))
 		return NULL;
-	return xasprintf(" \"%.80s\" contains %s; give the option once for each "
-			 "name, without quotes",
-	    value, *odd == ',' ? "a comma" : "a quote, a blank or \"|\"");
+	return xasprintf(" \"%.80s\" contains a %s; give the option once for "
+			 "each name, without quotes",
+	    value,
+	    odd == NULL     ? "quote" :
+		*odd == ',' ? "comma" :
+			      "\"|\"");
 }
 
 /* base/headers says what it can not replace. */
