@@ -7,7 +7,6 @@
 
 #include "options/set.h"
 
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -348,25 +347,6 @@ options_given_credential(const struct options *o)
 	return given(o, names) > 0 ? names[0] : NULL;
 }
 
-/* Does the text match? second, unless it is NULL: what the second pair of
- * parentheses has found. */
-static bool
-matches(const char *text, const char *pattern, struct span *second)
-{
-	regmatch_t at[3];
-	regex_t re;
-	bool found;
-
-	if (regcomp(&re, pattern, REG_EXTENDED) != 0)
-		return false;
-	found = regexec(&re, text, 3, at, 0) == 0;
-	regfree(&re);
-	if (found && second != NULL)
-		*second = (struct span){ text + at[2].rm_so,
-			(size_t)(at[2].rm_eo - at[2].rm_so) };
-	return found;
-}
-
 /* Hosts of AWS have the service before the region. libcurl takes names of 64
  * bytes. */
 char *
@@ -380,13 +360,13 @@ options_sigv4(const struct options *o, char **why)
 	if (o->aws_sigv4 == NULL || o->url == NULL ||
 	    url_parse(&url, o->url) != URL_OK)
 		return NULL;
-	if (matches(o->aws_sigv4, "^[A-Za-z0-9-]{1,64}(:[A-Za-z0-9-]{1,64})?$",
-		NULL)) {
+	if (option_matches(o->aws_sigv4,
+		"^[A-Za-z0-9-]{1,64}(:[A-Za-z0-9-]{1,64})?$", NULL)) {
 		pattern =
 		    xasprintf("(^|\\.)([a-z0-9-]+)\\.%s\\."
 			      "(amazonaws\\.com(\\.cn)?|api\\.aws|on\\.aws)$",
 			o->aws_sigv4);
-		if (matches(url.host, pattern, &service) &&
+		if (option_matches(url.host, pattern, &service) &&
 		    span_is(service, "lambda-url"))
 			service = span_of("lambda");
 		free(pattern);

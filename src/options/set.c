@@ -121,6 +121,23 @@ option_parse_word(const char *words, unsigned i)
 	return (struct span){ words, strcspn(words, "|") };
 }
 
+bool
+option_matches(const char *text, const char *pattern, struct span *second)
+{
+	regmatch_t at[3];
+	regex_t re;
+	bool found;
+
+	if (regcomp(&re, pattern, REG_EXTENDED) != 0)
+		return false;
+	found = regexec(&re, text, 3, at, 0) == 0;
+	regfree(&re);
+	if (found && second != NULL)
+		*second = (struct span){ text + at[2].rm_so,
+			(size_t)(at[2].rm_eo - at[2].rm_so) };
+	return found;
+}
+
 /* Returns NULL if s is an extended regular expression, case ignored, that
  * matches neither an empty text nor a blank; else an error, owned by the
  * caller. */
@@ -259,6 +276,20 @@ wrong_resource(const char *value)
 	return xstrdup(": not a URI, or it contains a space or \"#\"");
 }
 
+/* What libcurl takes, which also has "-" and "+" in front. */
+static char *
+wrong_resolve(const char *value)
+{
+	static const char
+	    form[] = "^(-.+:[0-9]+|[+]?(\\[[^]]*\\]|[^:]+):[0-9]+:"
+		     "(([0-9]{1,3}\\.){3}[0-9]{1,3}|\\[?[0-9A-Fa-f.:]*:"
+		     "[0-9A-Fa-f.:]*\\]?|,)+)$";
+
+	return option_matches(value, form, NULL) ?
+	    NULL :
+	    xasprintf(": \"%.80s\" is not HOST:PORT:ADDRESS", value);
+}
+
 /* RFC 6749 3.3 */
 static char *
 wrong_scope(const char *value)
@@ -366,6 +397,7 @@ option_value_wrong(const struct option_row *row, const char *value)
 		{ AT(scope), wrong_scope },
 		{ AT(client_id), wrong_client_id },
 		{ AT(authorize_params), wrong_param },
+		{ AT(resolve), wrong_resolve },
 	};
 	size_t i;
 

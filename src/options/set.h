@@ -12,6 +12,9 @@
 
 /* Returns the word with this index among words like "text|json". */
 struct span option_parse_word(const char *words, unsigned i);
+/* Does the text match the extended regular expression? second, unless it is
+ * NULL: what the second pair of parentheses has found. */
+bool option_matches(const char *text, const char *pattern, struct span *second);
 
 enum option_weight {
 	WEIGHT_DEFAULT,

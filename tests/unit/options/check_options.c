@@ -70,12 +70,13 @@ START_TEST(the_order_of_headers)
 	world_file(w.etc, "header = A: etc\nheader = B: etc\nheader = @f\n",
 	    0600);
 	world_file(w.home, "header = a: home\nheader = AB: home\n", 0600);
-	w.env = "MCPSPLICE_HEADER=C: env\r\n\nD: env\n|MCPSPLICE_RESOLVE=a\nb";
+	w.env =
+	    "MCPSPLICE_HEADER=C: env\r\n\nD: env\n|MCPSPLICE_RESOLVE=-a:1\n-b:2";
 	ck_assert_int_eq(world_load(&w, "-H|D: argv|-H|d: argv2|" URL), 0);
 	world_expect(&w, "headers",
 	    "header=B: etc;header=@f;header=a: home;header=AB: home;"
 	    "header=C: env;header=D: argv;header=d: argv2;"
-	    "resolve=a;resolve=b;");
+	    "resolve=-a:1;resolve=-b:2;");
 	world_free(&w);
 }
 END_TEST
