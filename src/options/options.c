@@ -110,16 +110,34 @@ last_url(const struct option_settings *all)
 	return url;
 }
 
+/* What can be no server, and what to do about it. */
+static const char *const bad_urls[][2] = {
+	{ "[ \t\r\n]",
+	    "contains a space; write what follows it as another argument" },
+	{ "^[A-Za-z]+://[Hh][Tt][Tt][Pp][Ss]?://",
+	    "begins with http:// or https:// twice; remove one" },
+	{ "^https?://(0+(\\.0+)*([:/?#]|$)|\\[[0:]+\\])",
+	    "has the host 0.0.0.0 or [::], which is only an address to listen "
+	    "on; use 127.0.0.1 or [::1]" },
+	{ "^(https?://)?[0-9A-Fa-f]*:[0-9A-Fa-f.]*:[0-9A-Fa-f.:]*([/?#]|$)",
+	    "has an IPv6 address without brackets; write it as in "
+	    "http://[::1]:8080/mcp" },
+	{ "^https?://(/+[^/.:?#]+([/?#]|$)|/*([?#]|$))",
+	    "contains no host name; it should look like "
+	    "https://mcp.example.com/mcp" },
+};
+
 static int
 parse_url(struct loader *l, const char *text)
 {
 	const char *wrong = mistype_value(text);
 	enum url_status status;
+	size_t i;
 	char end;
 
-	if (wrong == NULL && strpbrk(text, " \t\r\n") != NULL)
-		wrong =
-		    "contains a space; write what follows it as another argument";
+	for (i = 0; i < sizeof bad_urls / sizeof *bad_urls; i++)
+		if (wrong == NULL && option_matches(text, bad_urls[i][0], NULL))
+			wrong = bad_urls[i][1];
 	if (wrong != NULL) {
 		*l->why = xasprintf("the URL %s", wrong);
 		return -1;

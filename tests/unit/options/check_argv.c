@@ -376,7 +376,8 @@ static const struct refused_case refused_cases[] = {
 	    "\"https//h/mcp\" is not a URL; did you mean https://h/mcp?" },
 	{ "https:/h:1/",
 	    "\"https:/h:1/\" is not a URL; did you mean https://h:1/?" },
-	{ "http:///h", "\"http:///h\" is not a URL; did you mean http://h?" },
+	{ "http:///h.x",
+	    "\"http:///h.x\" is not a URL; did you mean http://h.x?" },
 	{ "http/h", "\"http/h\" is not a URL; did you mean http://h?" },
 	{ "httpd/h",
 	    "\"httpd/h\" has no scheme; did you mean https://httpd/h?" },
@@ -385,7 +386,7 @@ static const struct refused_case refused_cases[] = {
 	{ "https://[::1]:x/mcp",
 	    "\"https://[::1]:x/mcp\": the port must be a number from 1 to 65535" },
 	{ "https://fe80::1/mcp",
-	    "\"https://fe80::1/mcp\" is not a URL; it should look like https://mcp.example.com/mcp" },
+	    "the URL has an IPv6 address without brackets; write it as in http://[::1]:8080/mcp" },
 	{ "localhost:8000/@x/mcp",
 	    "\"localhost:8000/@x/mcp\" has no scheme; did you mean "
 	    "http://localhost:8000/@x/mcp?" },
@@ -403,7 +404,7 @@ static const struct refused_case refused_cases[] = {
 	{ "u:secret@h/",
 	    "a user name or password in the URL is not allowed; use -H 'Authorization: Basic ${VAR}'" },
 	{ "http://",
-	    "\"http://\" is not a URL; it should look like https://mcp.example.com/mcp" },
+	    "the URL contains no host name; it should look like https://mcp.example.com/mcp" },
 	{ "http:// u:secret@h",
 	    "the URL contains a space; write what follows it as another "
 	    "argument" },
