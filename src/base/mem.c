@@ -102,6 +102,14 @@ span_trim(struct span s, const char *blanks)
 	return s;
 }
 
+struct span
+span_unmarked(struct span s)
+{
+	size_t n = s.n >= 3 && memcmp(s.p, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+
+	return (struct span){ s.p + n, s.n - n };
+}
+
 _Noreturn void
 out_of_memory(void)
 {

@@ -106,6 +106,8 @@ const char *span_find(struct span s, const char *text);
 struct span span_take(struct span *rest, char end);
 /* Returns s without the bytes of blanks, which are white space, at both ends. */
 struct span span_trim(struct span s, const char *blanks);
+/* Returns a file's text without the byte order mark that some editors write. */
+struct span span_unmarked(struct span s);
 
 /* Makes b an empty buffer without memory. max: its cap in bytes; 0: none, and
  * then zeros are the same. */

@@ -161,10 +161,10 @@ without_comment(struct span s)
 }
 
 /* Returns the text in quotes, owned by the caller; s starts after the first
- * quote. Returns NULL if the closing quote is missing or anything but a comment
- * follows. */
+ * quote. Returns NULL with *r->why if the closing quote is missing or anything
+ * but a comment follows. */
 static char *
-quoted(struct span s)
+quoted(struct reader *r, struct span s)
 {
 	static const char from[] = "nrtv", to[] = "\n\r\t\v";
 	char *value = xmalloc(s.n + 1);
@@ -188,6 +188,10 @@ quoted(struct span s)
 		return value;
 	mem_wipe(value, n);
 	free(value);
+	fail(r,
+	    i == s.n ? "unclosed quotes" :
+		       "text after the closing quote; write one value on each "
+		       "line");
 	return NULL;
 }
 
@@ -302,9 +306,9 @@ read_option(struct reader *r, struct span line)
 		line = span_trim((struct span){ line.p + 1, line.n - 1 },
 		    blanks);
 	if (line.n > 0 && line.p[0] == '"') {
-		value = quoted((struct span){ line.p + 1, line.n - 1 });
+		value = quoted(r, (struct span){ line.p + 1, line.n - 1 });
 		if (value == NULL)
-			return fail(r, "unclosed quotes");
+			return -1;
 	} else {
 		if ((row->flags & OPTION_SENTENCE) == 0)
 			line = without_comment(line);
@@ -312,7 +316,8 @@ read_option(struct reader *r, struct span line)
 			value = xstrndup(line.p, line.n);
 	}
 	if (row->arg != NULL && value == NULL)
-		return fail(r, "the value is missing; \"\" is an empty one");
+		return fail(r,
+		    "the value is missing; write \"\" for an empty value");
 	add(r, row, value, off);
 	return 0;
 }
@@ -392,6 +397,7 @@ option_file_read(struct option_settings *out, const char *path,
 			    home ? " to a folder of your own" : "");
 		rc = -1;
 	}
+	at = text.n - span_unmarked(buf_span(&text)).n;
 	while (rc == 0 && error == 0 && at < text.n) {
 		lf = memchr(text.p + at, '\n', text.n - at);
 		line.p = text.p + at;
