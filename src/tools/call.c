@@ -93,6 +93,15 @@ is_bare(const char *word, struct span schema, struct span *key)
 	    !json_next(fields, &at, &more, &field);
 }
 
+/* How a value of this schema is written behind its name. */
+static const char *
+example(struct span schema)
+{
+	return is_type(schema, "array") ? ":='[\"x\"]'" :
+	    is_type(schema, "object")   ? ":='{\"key\": \"x\"}'" :
+					  "=... for text";
+}
+
 static int
 add_word(const char *word, struct span schema, struct buf *out, char **why)
 {
@@ -107,8 +116,9 @@ add_word(const char *word, struct span schema, struct buf *out, char **why)
 		    word);
 	value = span_of(equals + 1);
 	if (json && json_check(value, DEPTH, NULL, NULL, NULL) != JSON_OK)
-		return fail_why(why, "%.*s: not JSON; for text, write %.*s=...",
-		    (int)name.n, name.p, (int)name.n, name.p);
+		return fail_why(why, "%.60s is not valid JSON; write %.*s%s",
+		    word, (int)name.n, name.p,
+		    example(member_schema(schema, name)));
 	if (out->p[out->n - 1] != '{')
 		buf_addc(out, ',');
 	codec_json_string(out, name);
@@ -174,7 +184,9 @@ arguments_read(char *const *words, size_t n, struct span text,
 
 	if (n == 1 && !from_stdin)
 		text = span_of(words[0]);
-	text = span_trim(text, " \t\r\n");
+	text = span_trim(span_unmarked(text), " \t\r\n");
+	if (from_stdin && text.n == 0)
+		return fail_why(why, "standard input was empty");
 	if (from_stdin || (n == 1 && json_kind(text) == '{')) {
 		buf_addspan(out, text);
 		join_lines(out, from);
@@ -337,6 +349,7 @@ check_member(struct span name, struct span value, struct span schema,
 {
 	struct span field = member_schema(schema, name);
 	struct span list = json_get(field, "enum"), type = type_of(field);
+	bool nested = strchr("ao", *type.p) != NULL;
 	struct buf names = { 0 };
 
 	if (field.p == NULL) {
@@ -350,12 +363,16 @@ check_member(struct span name, struct span value, struct span schema,
 		return -1;
 	}
 	if (json_get(field, "type").p != NULL && !fits_type(value, field))
-		return fail_why(why,
-		    "%.*s must be a%s %.*s; %.*s%s is not one%s", (int)name.n,
-		    name.p, strchr("aio", *type.p) ? "n" : "", (int)type.n,
-		    type.p, value.n > SHOWN ? SHOWN : (int)value.n, value.p,
-		    value.n > SHOWN ? "..." : "",
-		    strchr("ao", *type.p) != NULL ? "; write NAME:=JSON" : "");
+		return fail_why(why, "%.*s must be %s%.*s, not %.*s%s%s%.*s%s",
+		    (int)name.n, name.p,
+		    span_is(type, "boolean")   ? "true or false" :
+			strchr("aio", *type.p) ? "an " :
+						 "a ",
+		    span_is(type, "boolean") ? 0 : (int)type.n, type.p,
+		    value.n > SHOWN ? SHOWN : (int)value.n, value.p,
+		    value.n > SHOWN ? "..." : "", nested ? "; write " : "",
+		    nested ? (int)name.n : 0, name.p,
+		    nested ? example(field) : "");
 	if (json_kind(list) == '[' && !is_listed(list, value))
 		return fail_why(why, "%.*s must be one of %.*s", (int)name.n,
 		    name.p, (int)list.n, list.p);
@@ -367,17 +384,18 @@ check_required(struct span arguments, struct span schema, char **why)
 {
 	struct span list = json_get(schema, "required"), key, one;
 	struct buf name = { 0 }, missing = { 0 };
-	size_t at = 0;
+	size_t at = 0, n = 0;
 
 	while (json_kind(list) == '[' && json_next(list, &at, &key, &one)) {
 		buf_reset(&name);
 		if (json_string(one, &name) != 0 ||
 		    json_get(arguments, buf_str(&name)).p != NULL)
 			continue;
-		buf_addf(&missing, " \"%s\"", buf_str(&name));
+		buf_addf(&missing, "%s%s", n++ > 0 ? ", " : "", buf_str(&name));
 	}
 	if (missing.n > 0)
-		*why = xasprintf("missing arguments:%s", buf_str(&missing));
+		*why = xasprintf("missing argument%s: %s", n > 1 ? "s" : "",
+		    buf_str(&missing));
 	buf_free(&name);
 	buf_free(&missing);
 	return *why == NULL ? 0 : -1;

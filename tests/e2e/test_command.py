@@ -137,10 +137,10 @@ class Commands(support.Case):
     def test_wrong_arguments(self):
         s = self.server()
         for args, words in (
-                (["add", "a=1"], 'missing arguments: "b"'),
+                (["add", "a=1"], 'missing argument: b'),
                 (["add", "a=1", "b=x"],
-                 'b must be a number; "x" is not one'),
-                (["add"], 'missing arguments: "a" "b"'),
+                 'b must be a number, not "x"'),
+                (["add"], 'missing arguments: a, b'),
                 (["add", "a=1", "b=2", "how=so"], "how must be one of"),
                 (["add", "a=1", "b=2", "c=3"], 'no argument "c"; it has: a, b'),
                 (["add", "a"], "is not an argument"),
