@@ -241,6 +241,16 @@ class Without(support.Case):
             self.assertEqual(status, want, err)
             self.our_error(parsed(out)[1], "upstream_unreachable", "no")
 
+    def test_fail_of_a_request_without_an_id(self):
+        """It gets no answer, so only the status tells."""
+        s = self.mcp()
+        status, out, err = self.once(
+            ["--handshake", "--fail", s.url],
+            lines(request(1, "ping"),
+                  {"jsonrpc": "2.0", "method": "tools/list"}))
+        self.assertEqual(status, 22, err)
+        self.assertEqual(list(parsed(out)), [1])
+
     def test_ping_asks_the_server(self):
         """The health check that everybody writes."""
         ping = lines(request(1, "ping"))

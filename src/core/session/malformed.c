@@ -75,9 +75,11 @@ answer_batch(struct session *s, struct span array)
 void
 session_invalid(struct session *s, const struct event *in)
 {
-	static const char *const what[] = { "not JSON (see jq -c)", "a batch",
-		"not a JSON-RPC message", "a request without an id",
-		"a message with two readings" };
+	static const char *const what[] = {
+		"not JSON; each message must be on one line (jq -c does that)",
+		"a batch", "not a JSON-RPC message",
+		"a request needs an \"id\"", "a message with two readings"
+	};
 	static const enum fault_id faults[] = { FAULT_NO_JSON, FAULT_BATCH,
 		FAULT_NO_MESSAGE, FAULT_NONE, FAULT_TWO_WAYS };
 
@@ -97,9 +99,11 @@ session_invalid(struct session *s, const struct event *in)
 	}
 	session_log(s, LEVEL_WARN, "not forwarding a line from the client: %s",
 	    in->kind == INPUT_TOO_LONG ? "too long" : what[in->invalid]);
-	/* A notification gets no answer. */
-	if (in->kind == INPUT_INVALID && in->invalid == INVALID_NO_ID)
+	/* No answer could name it. */
+	if (in->kind == INPUT_INVALID && in->invalid == INVALID_NO_ID) {
+		s->ending.own_errors = true;
 		return;
+	}
 	f = fault_make(in->kind == INPUT_TOO_LONG ? FAULT_MESSAGE_HUGE :
 						    faults[in->invalid],
 	    &(struct fault_args){ .id = id, .size = in->size });
