@@ -46,6 +46,11 @@ static const struct {
 	struct http_failure f;
 	const char *why, *remedy;
 } cases[] = {
+	{ { .end = HTTP_CONFIG,
+	      .result = CURLE_URL_MALFORMAT,
+	      .text = "URL using bad/illegal format or missing URL" },
+	    "a host name has letters that this libcurl cannot use",
+	    "Write the name in the URL, or in the proxy's, as xn--..." },
 	/* no connection */
 	{ { .end = HTTP_RESOLVE,
 	      .result = CURLE_COULDNT_RESOLVE_HOST,
