@@ -207,6 +207,19 @@ read_topic(struct argv_state *st, const char *arg)
 	return 0;
 }
 
+/* A tool's argument may be such a word too. */
+static bool
+is_for_switch(const struct argv_state *st, const char *arg)
+{
+	const char *before = st->argv[st->at - 1];
+	const char *meant = mistype_meant(span_of(arg));
+
+	return before[0] == '-' && strcmp(before, "--") != 0 &&
+	    st->out->operands.n == 0 && meant != NULL &&
+	    (strcmp(arg, "any") != 0 || strcmp(before, "--fail") == 0) &&
+	    strncmp(meant, "a switch", 8) == 0;
+}
+
 static int
 read_operand(struct argv_state *st, char *arg)
 {
@@ -225,7 +238,8 @@ read_operand(struct argv_state *st, char *arg)
 	    strstr(arg, "://") == NULL)
 		*st->why = xstrdup("the header was split at a space; quote "
 				   "all of it: -H \"Name: value\"");
-	else if (!st->operand && command == COMMAND_PROXY)
+	else if ((!st->operand || is_for_switch(st, arg)) &&
+	    command == COMMAND_PROXY)
 		*st->why = mistype_command(arg);
 	if (*st->why != NULL)
 		return -1;

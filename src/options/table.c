@@ -609,8 +609,9 @@ static const char *const words[][2] = {
 	{ "|loglevel|level|d|", "use -v or -vv" },
 	{ "|stdio|", "the stdio side is mcpsplice itself: mcpsplice URL" },
 	{ "|http|", "did you mean --transport http?" },
-	{ "|true|false|on|off|no|",
-	    "a switch takes no value; --no-NAME turns it off" },
+	{ "|true|false|on|off|no|any|",
+	    "a switch takes no value; --no-NAME turns it off; write --fail=any "
+	    "as one word" },
 	{ "|env|e|name|cwd|command|args|",
 	    "that belongs in your host's configuration" },
 	{ "|port|p|redirectport|", "callback-port" },
@@ -627,8 +628,9 @@ static const char *const words[][2] = {
 	{ "|ca|cabundle|cafile|", "cacert" },
 	{ "|insecure|k|noverify|noverifyssl|nosslverify|skiptlsverify|",
 	    "certificates are always checked; --cacert FILE trusts your own" },
-	{ "|all|helpall|", "write \"mcpsplice help all\"" },
-	{ "|dryrun|diff|n|", "wrap changes nothing without --write" },
+	{ "|all|helpall|",
+	    "write \"mcpsplice help all\"; logout takes one URL" },
+	{ "|dryrun|diff|", "wrap changes nothing without --write" },
 	{ "|undo|revert|rollback|", "restore" },
 	{ "|output|outputfile|outfile|out|o|",
 	    "redirect standard output (>FILE); \"mcpsplice report\" prints "
@@ -678,9 +680,10 @@ mistype_option(const char *prefix, const char *dashes, struct span name)
 	answer = phrase(meant, *dashes == '\0' ? "" : "--");
 	if (answer == NULL)
 		/* a file may have been written for a newer copy */
-		answer = xasprintf("; \"mcpsplice help all\" lists %s",
-		    *prefix == '\0' ? "them" :
-				      "those of mcpsplice " PACKAGE_VERSION);
+		answer =
+		    xasprintf("; \"mcpsplice help all\" lists all options%s",
+			*prefix == '\0' ? "" :
+					  " of mcpsplice " PACKAGE_VERSION);
 	why = xasprintf("%sunknown option \"%s%.*s\"%s", prefix, dashes,
 	    name.n > 60 ? 60 : (int)name.n, name.p, answer);
 	free(answer);

@@ -27,7 +27,7 @@ static const struct file_case file_cases[] = {
 	{ "-A x\n-v\n", "agent=x;verbose=1;", NULL },
 	{ "A x\n", NULL,
 	    "1: unknown option \"A\"; \"mcpsplice help all\" "
-	    "lists those of mcpsplice " PACKAGE_VERSION },
+	    "lists all options of mcpsplice " PACKAGE_VERSION },
 	{ "user-agent = a b # c", "agent=a b;", NULL },
 	{ "user-agent = a#b", "agent=a#b;", NULL },
 	{ "user-agent = \"a # b\" # c", "agent=a # b;", NULL },
@@ -72,13 +72,13 @@ static const struct file_case file_cases[] = {
 	    "profile=a;", NULL },
 	{ "agent\n", NULL,
 	    "1: unknown option \"agent\"; \"mcpsplice help all\" lists "
-	    "those of mcpsplice " PACKAGE_VERSION },
+	    "all options of mcpsplice " PACKAGE_VERSION },
 	{ "ignore-tool = delete*, echo\n", NULL,
 	    "1: ignore-tool \"delete*, echo\" contains a comma; give the option "
 	    "once for each name, without quotes" },
 	{ "only-tool = delete*|write*\n", NULL,
-	    "1: only-tool \"delete*|write*\" contains a quote, a blank or "
-	    "\"|\"; give the option once for each name, without quotes" },
+	    "1: only-tool \"delete*|write*\" contains a \"|\"; give the option "
+	    "once for each name, without quotes" },
 	{ "ignore-tool = \"delete*\"\n", "", NULL },
 	{ "[*]\nfail\n", "fail=1;", NULL },
 	{ "[http://localhost/*] # this\nfail\n", "fail=1;", NULL },
