@@ -15,7 +15,10 @@ expand_one(struct span name, const struct variables *env, struct buf *out,
 	char *variable = xstrndup(name.p, name.n);
 	const char *value = env->get(variable, env->arg);
 
-	if (value == NULL)
+	if (value == NULL && variable[strcspn(variable, ":-+=?.[$ ")] != '\0')
+		*why = xstrdup("\"${...}\" contains more than a variable's "
+			       "name; write ${NAME}");
+	else if (value == NULL)
 		*why = xasprintf("the variable %s is not set; set it, or write "
 				 "$$ for a dollar sign",
 		    string_shown(variable));

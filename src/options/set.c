@@ -363,12 +363,17 @@ wrong_header(const char *value)
 	struct span name = { value, strcspn(value, ":") };
 	const char *token = mistype_token(value), *wrong = NULL;
 
+	if (*value == '{' || *value == '[')
+		return xstrdup(": this is JSON; write \"Name: value\"");
 	if (*token == '\0')
 		wrong = "is empty";
 	else if (strstr(token, "${") == NULL)
 		wrong = mistype_value(token);
 	return wrong != NULL && option_table_names_secret(name) ?
-	    xasprintf(": the token in %.*s %s", (int)name.n, name.p, wrong) :
+	    xasprintf(": the token in %.*s %s%s", (int)name.n, name.p, wrong,
+		strstr(wrong, "placeholder") != NULL ?
+		    "; for a variable, write ${NAME}, with braces" :
+		    "") :
 	    NULL;
 }
 

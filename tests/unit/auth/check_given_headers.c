@@ -215,6 +215,12 @@ static const struct bad_case bad_cases[] = {
 	{ "A: ${MISSING}", "",
 	    "--header: the variable MISSING is not set; "
 	    "set it, or write $$ for a dollar sign" },
+	{ "A: ${env:TOKEN}", "",
+	    "--header: \"${...}\" contains more than a variable's name; write "
+	    "${NAME}" },
+	{ "A: ${TOKEN:-x}", "",
+	    "--header: \"${...}\" contains more than a variable's name; write "
+	    "${NAME}" },
 	{ "A: ${}", "",
 	    "--header: ${ without NAME}; write $$ for a dollar sign" },
 	{ "A: ${TOKEN", "",
