@@ -648,7 +648,9 @@ wrap_text(struct wrap *w, const struct user_file *f)
 		for (i = 0; i < p.notes.n; i++)
 			printf("%s: %s\n", f->path, p.notes.list[i]);
 		if (p.entries == 0)
-			printf("%s: no MCP server found\n", f->path);
+			printf("%s: no MCP server found below \"mcpServers\", "
+			       "\"servers\" and the like\n",
+			    f->path);
 	}
 	wrap_plan_free(&p);
 }
@@ -862,8 +864,9 @@ conclude(const struct wrap *w)
 	if (w->files == 0)
 		printf(o->wrap_restore ?
 			"No file has a backup.\n" :
-			"No configuration of a known host found; name it: "
-			"mcpsplice wrap FILE\n");
+			"No configuration of %s found; name the file: "
+			"mcpsplice wrap FILE\n",
+		    o->operands.n > 0 ? o->operands.list[0] : "a known host");
 	else if (o->wrap_list || o->wrap_restore)
 		return;
 	else if (w->entries == 0 && !w->by_hand && !w->failed)

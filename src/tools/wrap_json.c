@@ -612,10 +612,10 @@ broken(struct span text, enum json_status status, size_t at)
 	size_t line, column;
 
 	wrap_plan_line(text, at, &line, &column);
-	return xasprintf("%s in line %zu, column %zu",
+	return xasprintf("%s at line %zu, column %zu",
 	    status == JSON_DEPTH    ? "it is nested too deep" :
 		status == JSON_UTF8 ? "it is not UTF-8" :
-				      "it is not JSON",
+				      "invalid JSON",
 	    line, column);
 }
 

@@ -774,7 +774,7 @@ wrap_toml(struct wrap_plan *p, struct span text, const char *self, char **why)
 	p->toml = true;
 	if (rc < 0) {
 		wrap_plan_line(text, at, &line, &column);
-		*why = xasprintf("it is not TOML in line %zu, column %zu", line,
+		*why = xasprintf("invalid TOML at line %zu, column %zu", line,
 		    column);
 	} else if (f.escaped) {
 		rc = fail_why(why, "a table's name has an escape (\\)");

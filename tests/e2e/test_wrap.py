@@ -464,7 +464,7 @@ class Command(Base):
         good = self.put(".cursor/mcp.json", self.TEXT)
         bad = self.put(".gemini/settings.json", '{\n  "a": 1\n  "b": 2\n}')
         out = self.wrap("--write", status=1)
-        self.assertIn(bad + ": it is not JSON in line 3, column 3", out)
+        self.assertIn(bad + ": invalid JSON at line 3, column 3", out)
         self.assertEqual(self.get(bad), '{\n  "a": 1\n  "b": 2\n}')
         self.assertNotEqual(self.get(good), self.TEXT)
         bad = self.put("c.toml", 'a = "b\n')
@@ -510,7 +510,8 @@ class Command(Base):
         self.assertNotIn(cursor, out)
         self.assertIn("+++ %s\n" % claude[0], self.wrap("claude-code"))
         for name in ("vscode", "vs-code", "fast-agent", "FastAgent", "kilo"):
-            self.assertIn("No configuration", self.wrap(name))
+            self.assertIn("No configuration of %s found" % name,
+                          self.wrap(name))
         self.wrap("--write", "cursor")
         self.assertNotEqual(self.get(cursor), self.TEXT)
         self.assertEqual(self.get(claude[0]), self.TEXT)
@@ -586,7 +587,8 @@ class Command(Base):
                            ("c.json", '{"mcpServers": {}}'),
                            ("d.toml", "a = 1\n")):
             path = self.put(name, text)
-            self.assertIn("%s: no MCP server found\n" % path,
+            self.assertIn('%s: no MCP server found below "mcpServers", '
+                          '"servers" and the like\n' % path,
                           self.wrap(path))
             self.assertEqual(self.get(path), text)
 

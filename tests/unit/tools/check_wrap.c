@@ -880,7 +880,7 @@ static const struct {
 	{ "{'mcpServers':{'e':" OLD "// x\r\n}}// \r",
 	    "{'mcpServers':{'e':" NEW "// x\r\n}}// \r" },
 	{ "{'a':'b", "[line 1, column" },
-	{ "{'a':'\xff'}", "[UTF-8 in line 1, column 7" },
+	{ "{'a':'\xff'}", "[UTF-8 at line 1, column 7" },
 	{ "{a:1}", "[line 1, column 2" },
 	{ "<x/>", "[line 1, column 1" },
 };
@@ -908,7 +908,7 @@ START_TEST(deep)
 	for (i = 0; i < 100000; i++)
 		buf_addc(&text, '[');
 	ck_assert_int_eq(wrap_json(&p, buf_span(&text), SELF, &why), -1);
-	ck_assert_str_eq(why, "it is nested too deep in line 1, column 129");
+	ck_assert_str_eq(why, "it is nested too deep at line 1, column 129");
 	free(why);
 	buf_free(&text);
 	wrap_plan_free(&p);
