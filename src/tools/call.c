@@ -498,9 +498,11 @@ command_unknown_tool(const struct options *o, struct span tools, char **why)
 	}
 	*why = xasprintf("the server has no tool \"%.100s\"%s; it has: %s",
 	    name,
-	    hides ? ", or an option (--ignore-tool, --only-tool, "
-		    "--read-only) hides it" :
-		    "",
+	    strchr(name, '=') != NULL ? "; write the tool before its "
+					"arguments" :
+		hides ? ", or an option (--ignore-tool, --only-tool, "
+			"--read-only) hides it" :
+			"",
 	    names.n > 0 ? buf_str(&names) : "none");
 	buf_free(&names);
 	buf_free(&one);

@@ -144,8 +144,10 @@ class Commands(support.Case):
                 (["add", "a=1", "b=2", "how=so"], "how must be one of"),
                 (["add", "a=1", "b=2", "c=3"], 'no argument "c"; it has: a, b'),
                 (["add", "a"], "is not an argument"),
-                (["add", "a:=x", "b=1"], "not JSON"),
-                (["add", "-"], "not a JSON object"),
+                (["add", "a:=x", "b=1"], "a:=x is not valid JSON"),
+                (["add", "-"], "standard input was empty"),
+                (["a=2", "b=3"], 'no tool "a=2"; write the tool before its '
+                 'arguments'),
                 (["sub"], 'no tool "sub"; it has: add, any'),
                 (["add", "--only-tool", "any"],
                  'no tool "add", or an option (--ignore-tool, '
