@@ -383,10 +383,10 @@ options_sigv4(const struct options *o, char **why)
 		*why = xasprintf("--aws-sigv4 %s: %s%s; write REGION:SERVICE, "
 				 "such as us-east-1:bedrock-agentcore",
 		    o->aws_sigv4,
-		    *odd != '\0' ? "region and service may contain only "
-				   "letters, digits and \"-\", unlike " :
-				   "neither this nor the host name gives "
-				   "region and service",
+		    *odd != '\0' ?
+			"region and service may contain only "
+			"letters, digits and \"-\", unlike " :
+			"the service cannot be told from the host name",
 		    odd);
 	url_free(&url);
 	return scope;

@@ -135,7 +135,7 @@ register_client(struct login *g)
 		return step_end(g, LOGIN_UNASKED, NULL);
 	if (guessed && came == CAME_NO_DOCUMENT)
 		return step_end(g, LOGIN_FAILED,
-		    "it requires credentials but offers no sign-in. Pass a "
+		    "the server requires credentials but offers no sign-in. Pass a "
 		    "token with --bearer-env NAME or --bearer-file FILE, or "
 		    "a header with -H");
 	step_explain(g,

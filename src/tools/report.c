@@ -110,7 +110,8 @@ command_report(const struct options *o, char **why)
 	if (status == 0) {
 		text = os_path_join(os_place(OS_PLACE_DATA),
 		    os_place_below(OWN_FOLDER "/" NAME));
-		printf("%s is written. Read it before you send it.\n", text);
+		printf("The report is in %s. Read it before you send it.\n",
+		    text);
 		free(text);
 	}
 	loop_free(l);

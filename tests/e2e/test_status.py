@@ -102,7 +102,8 @@ class Status(support.Case):
              "helper:keep --pass hidden"])
         self.assertEqual(rc, 0, err)
         path = os.path.join(self.home, ".local/state/mcpsplice/report.txt")
-        self.assertTrue(out.decode().startswith(path + " "), out)
+        self.assertTrue(out.decode().startswith(
+            "The report is in %s. " % path), out)
         self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
         with open(path) as f:
             text = f.read()

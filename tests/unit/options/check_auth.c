@@ -219,6 +219,9 @@ static const struct refused_case refused_cases[] = {
 	{ "--authorize-param|request_uri=x|" URL, OURS("request_uri") },
 	{ "--authorize-param|request=x|" URL, OURS("request") },
 	{ "--aws-sigv4|us-east-1:a_b|" URL, SIGV4("us-east-1:a_b", "_b") },
+	{ "--aws-sigv4|us-east-1|" URL,
+	    "--aws-sigv4 us-east-1: the service cannot be told from the host "
+	    "name; write REGION:SERVICE, such as us-east-1:bedrock-agentcore" },
 	{ "--aws-sigv4|us east:a|" URL, SIGV4("us east:a", " east:a") },
 	/* what does not go together */
 	{ "--bearer-file|/f|--bearer-env|T|" URL,
