@@ -402,6 +402,10 @@ exclude(const char *a, const char *b)
 static char *
 check_network(const struct options *o, const struct url *url)
 {
+	if (o->proxy != NULL &&
+	    option_matches(o->proxy, "^(none|off|no|false|direct)$", NULL))
+		return xstrdup(
+		    "for no proxy, write --proxy \"\" or proxy = \"\"");
 	if (o->ipv4_only && o->ipv6_only)
 		return exclude("--ipv4", "--ipv6");
 	if (o->cert == NULL && o->key != NULL)
