@@ -287,7 +287,7 @@ static const struct row rows[] = {
 	    "the client certificate cannot be used: {text}", KEY_FITS),
 	CODE(SETTING, CURLE_URL_MALFORMAT,
 	    "a host name has letters that this libcurl cannot use",
-	    "Write the name in the URL, or in the proxy's, as xn--..."),
+	    "Write the name in the URL, or in the proxy's, in its xn-- form"),
 	CODE(SETTING, CURLE_READ_ERROR, "cannot use the netrc file",
 	    "Correct --netrc-file"),
 

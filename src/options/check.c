@@ -418,8 +418,10 @@ check_network(const struct options *o, const struct url *url)
 			       "FILE");
 	if (url != NULL && strcmp(url->scheme, "http") == 0 && !o->allow_http &&
 	    o->unix_socket == NULL && !url_is_loopback(url))
-		return xasprintf("%s is not encrypted: use https, or add "
-				 "--allow-http",
+		return xasprintf(url->host[strspn(url->host, "0.:[]")] == '\0' ?
+			"%s has an address to listen on; use 127.0.0.1 or "
+			"[::1]" :
+			"%s is not encrypted: use https, or add --allow-http",
 		    url->origin);
 	return NULL;
 }

@@ -116,9 +116,6 @@ static const char *const bad_urls[][2] = {
 	    "contains a space; write what follows it as another argument" },
 	{ "^[A-Za-z]+://[Hh][Tt][Tt][Pp][Ss]?://",
 	    "begins with http:// or https:// twice; remove one" },
-	{ "^https?://(0+(\\.0+)*([:/?#]|$)|\\[[0:]+\\])",
-	    "has the host 0.0.0.0 or [::], which is only an address to listen "
-	    "on; use 127.0.0.1 or [::1]" },
 	{ "^(https?://)?[0-9A-Fa-f]*:[0-9A-Fa-f.]*:[0-9A-Fa-f.:]*([/?#]|$)",
 	    "has an IPv6 address without brackets; write it as in "
 	    "http://[::1]:8080/mcp" },

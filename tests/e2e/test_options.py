@@ -702,7 +702,8 @@ class Config(support.Case):
                     self.assertNotEqual(status, 0)
                     for text in (out.decode(), err):
                         self.assertNotIn(token[:24], text)
-                    self.assertRegex(err, r"redacted|not the token|split")
+                    self.assertRegex(
+                        err, r"redacted|not the token|split|more than a var")
 
     def test_show_config(self):
         self.config('retry-window = 7\n')

@@ -50,7 +50,7 @@ static const struct {
 	      .result = CURLE_URL_MALFORMAT,
 	      .text = "URL using bad/illegal format or missing URL" },
 	    "a host name has letters that this libcurl cannot use",
-	    "Write the name in the URL, or in the proxy's, as xn--..." },
+	    "Write the name in the URL, or in the proxy's, in its xn-- form" },
 	/* no connection */
 	{ { .end = HTTP_RESOLVE,
 	      .result = CURLE_COULDNT_RESOLVE_HOST,
