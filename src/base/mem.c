@@ -105,9 +105,9 @@ span_trim(struct span s, const char *blanks)
 struct span
 span_unmarked(struct span s)
 {
-	size_t n = s.n >= 3 && memcmp(s.p, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-
-	return (struct span){ s.p + n, s.n - n };
+	if (s.n < 3 || memcmp(s.p, "\xef\xbb\xbf", 3) != 0)
+		return s;
+	return (struct span){ s.p + 3, s.n - 3 };
 }
 
 _Noreturn void
