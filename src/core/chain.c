@@ -236,9 +236,7 @@ look_at(struct chain *c, const struct frame *f)
 	if (!c->fail)
 		return;
 	if (f->kind == FRAME_ERROR)
-		c->failed |= c->fail_any ||
-		    span_is(json_get(json_get(f->error, "data"), "source"),
-			"\"mcpsplice\"");
+		c->failed |= c->fail_any || fault_is_ours(f);
 	else if (c->fail_any && f->kind == FRAME_RESULT)
 		c->failed |= span_is(json_get(f->result, "isError"), "true");
 }

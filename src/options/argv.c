@@ -207,17 +207,19 @@ read_topic(struct argv_state *st, const char *arg)
 	return 0;
 }
 
-/* A tool's argument may be such a word too. */
+/* Is the word meant for the switch in front of it? A tool's argument may be such
+ * a word too. */
 static bool
 is_for_switch(const struct argv_state *st, const char *arg)
 {
 	const char *before = st->argv[st->at - 1];
-	const char *meant = mistype_meant(span_of(arg));
 
+	if (st->out->operands.n > 0)
+		return false;
+	if (strcmp(arg, "any") == 0)
+		return strcmp(before, "--fail") == 0;
 	return before[0] == '-' && strcmp(before, "--") != 0 &&
-	    st->out->operands.n == 0 && meant != NULL &&
-	    (strcmp(arg, "any") != 0 || strcmp(before, "--fail") == 0) &&
-	    strncmp(meant, "a switch", 8) == 0;
+	    mistype_is_switch_value(arg);
 }
 
 static int

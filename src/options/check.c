@@ -285,6 +285,9 @@ option_bad_proxy(const char *value)
 	struct span user;
 	size_t n;
 
+	if (option_matches(value, "^(none|off|no|false|direct)$", NULL))
+		return xstrdup(
+		    ": for no proxy, write --proxy \"\" or proxy = \"\"");
 	if (!redact_proxy_user(value, &user))
 		return NULL;
 	n = strcspn(user.p, "/?#@");
@@ -402,10 +405,6 @@ exclude(const char *a, const char *b)
 static char *
 check_network(const struct options *o, const struct url *url)
 {
-	if (o->proxy != NULL &&
-	    option_matches(o->proxy, "^(none|off|no|false|direct)$", NULL))
-		return xstrdup(
-		    "for no proxy, write --proxy \"\" or proxy = \"\"");
 	if (o->ipv4_only && o->ipv6_only)
 		return exclude("--ipv4", "--ipv6");
 	if (o->cert == NULL && o->key != NULL)

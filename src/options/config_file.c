@@ -356,14 +356,20 @@ slurp(struct reader *r, struct buf *out, bool *others)
 	return error;
 }
 
-/* Is this a link to nothing? */
+/* Is one of these a link to nothing: the file, which is not there, or its
+ * folder? */
 static bool
 dangles(const char *path)
 {
+	char *folder = os_path_folder(path);
 	struct os_file is;
+	bool does = os_file_look_at(OS_HERE, path, false, &is) == 0 ||
+	    (os_file_look_at(OS_HERE, folder, false, &is) == 0 &&
+		os_file_look_at(OS_HERE, folder, true, &is) < 0 &&
+		errno == ENOENT);
 
-	return os_file_look_at(OS_HERE, path, false, &is) == 0 &&
-	    os_file_look_at(OS_HERE, path, true, &is) < 0 && errno == ENOENT;
+	free(folder);
+	return does;
 }
 
 int
@@ -377,13 +383,12 @@ option_file_read(struct option_settings *out, const char *path,
 	struct span line;
 	const char *lf;
 	size_t at = 0;
-	char *folder = os_path_folder(path);
-	bool others, home, lost = dangles(path) || dangles(folder);
+	bool others, home, lost;
 	int error, rc = 0;
 
-	free(folder);
 	buf_init(&text, BOUND_QUEUE_BYTES);
 	error = slurp(&r, &text, &others);
+	lost = error == ENOENT && dangles(path);
 	if (error != 0 &&
 	    (needed || lost || (error != ENOENT && error != ENOTDIR))) {
 		home = weight == WEIGHT_HOME && error == EACCES;

@@ -584,6 +584,9 @@ const char *const option_commands[] = { [COMMAND_PROXY] = "",
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
+static const char
+    no_value[] = "a switch takes no value; --no-NAME turns it off";
+
 /* Names without "-" and "_", "tools" at their end as "tool", commands and options
  * alike, and what they mean. */
 static const char *const words[][2] = {
@@ -609,9 +612,8 @@ static const char *const words[][2] = {
 	{ "|loglevel|level|d|", "use -v or -vv" },
 	{ "|stdio|", "the stdio side is mcpsplice itself: mcpsplice URL" },
 	{ "|http|", "did you mean --transport http?" },
-	{ "|true|false|on|off|no|any|",
-	    "a switch takes no value; --no-NAME turns it off; write --fail=any "
-	    "as one word" },
+	{ "|true|false|on|off|no|", no_value },
+	{ "|any|", "write --fail=any as one word" },
 	{ "|env|e|name|cwd|command|args|",
 	    "that belongs in your host's configuration" },
 	{ "|port|p|redirectport|", "callback-port" },
@@ -655,6 +657,12 @@ mistype_meant(struct span word)
 		if (strstr(words[i][0], key) != NULL)
 			return words[i][1];
 	return NULL;
+}
+
+bool
+mistype_is_switch_value(const char *word)
+{
+	return mistype_meant(span_of(word)) == no_value;
 }
 
 static char *

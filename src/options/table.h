@@ -111,6 +111,8 @@ bool option_table_secret(const struct option_row *row, const char *value,
  * with a blank in it what to do; NULL: not known. Case, "-" and "_" are ignored,
  * except in a single letter. */
 const char *mistype_meant(struct span word);
+/* Is it a word such as "true", which no switch takes? */
+bool mistype_is_switch_value(const char *word);
 /* Returns "unknown option ..." with the name that the user may have meant; the
  * caller owns the text. prefix stands in front, like "file:3: "; dashes stands
  * before names. */

@@ -18,7 +18,6 @@
 #include "core/chain.h"
 #include "core/exchange/fault.h"
 #include "core/wire/edit.h"
-#include "core/wire/json.h"
 #include "core/wire/lines.h"
 #include "core/wire/msg.h"
 #include "core/wire/own_id.h"
@@ -147,10 +146,10 @@ note_error(struct proxy *p, const struct frame *f)
 {
 	struct buf text = { 0 };
 
-	if (span_is(json_get(json_get(f->error, "data"), "source"),
-		"\"mcpsplice\"") &&
-	    json_string(json_get(f->error, "message"), &text) == 0)
-		on_trouble(LEVEL_ERROR, buf_str(&text), p);
+	if (!fault_is_ours(f))
+		return;
+	msg_error_text(f, &text);
+	on_trouble(LEVEL_ERROR, buf_str(&text), p);
 	buf_free(&text);
 }
 

@@ -130,24 +130,10 @@ add_word(const char *word, struct span schema, struct buf *out, char **why)
 	return 0;
 }
 
-/* Refuses the word at i if one before it has the same name: JSON leaves open
- * which of the two would count. */
+/* Refuses an object with a name twice: JSON leaves open which of the two would
+ * count. */
 static int
-check_once(char *const *words, size_t i, char **why)
-{
-	struct span name = name_of(words[i]);
-	size_t j;
-
-	for (j = 0; j < i; j++)
-		if (span_eq(name_of(words[j]), name))
-			return fail_why(why, "%.*s is given twice", (int)name.n,
-			    name.p);
-	return 0;
-}
-
-/* The same for the members of an object. */
-static int
-check_members(struct span object, char **why)
+check_once(struct span object, char **why)
 {
 	struct span key, value;
 	struct buf name = { 0 };
@@ -192,7 +178,7 @@ arguments_read(char *const *words, size_t n, struct span text,
 		join_lines(out, from);
 		if (json_kind(text) == '{' &&
 		    json_check(text, DEPTH, NULL, NULL, NULL) == JSON_OK)
-			return check_members(text, why);
+			return check_once(text, why);
 		return fail_why(why,
 		    "the arguments are not a JSON object such as "
 		    "'{\"key\": \"value\"}'");
@@ -204,12 +190,11 @@ arguments_read(char *const *words, size_t n, struct span text,
 		n = 0;
 	}
 	for (i = 0; i < n; i++)
-		if (check_once(words, i, why) != 0 ||
-		    add_word(words[i], schema, out, why) != 0)
+		if (add_word(words[i], schema, out, why) != 0)
 			return -1;
 	buf_addc(out, '}');
 	join_lines(out, from);
-	return 0;
+	return check_once((struct span){ out->p + from, out->n - from }, why);
 }
 
 /* --- the check --- */

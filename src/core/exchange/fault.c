@@ -155,6 +155,14 @@ doubt(struct frame *f, const struct frame *request)
 	return edited;
 }
 
+bool
+fault_is_ours(const struct frame *error)
+{
+	return json_string_is(json_get(json_get(error->error, "data"),
+				  "source"),
+	    "mcpsplice");
+}
+
 struct frame *
 fault_make(enum fault_id id, const struct fault_args *args)
 {

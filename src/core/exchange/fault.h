@@ -68,6 +68,8 @@ struct fault_args {
  * nothing ran: the server began with the request before. The caller owns the
  * frame. */
 struct frame *fault_make(enum fault_id id, const struct fault_args *args);
+/* Did mcpsplice make this error response, and not the server? */
+bool fault_is_ours(const struct frame *error);
 
 /* Adds a hint to the message of an error of ours that is about the server.
  * Other frames stay as they are. The caller owns the frame that is returned. */

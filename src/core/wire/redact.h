@@ -33,8 +33,8 @@ void redact_find(struct span url, redact_found *found, void *arg);
  * its file belongs. */
 char *redact_tokens(char *message);
 /* Finds user and password in the URL of a proxy: all in front of the last "@"
- * that has a host behind it, whatever stands there; all that stands where HOST:PORT should, if there is no
- * "@" and it is something else. Returns whether there is any. */
+ * that has a host behind it, whatever it is; without an "@", all that stands
+ * where HOST:PORT should and is something else. Returns whether there is any. */
 bool redact_proxy_user(const char *url, struct span *user);
 /* Appends where a proxy is: the URL without user, password and path. */
 void redact_proxy(struct buf *out, const char *url);
