@@ -383,7 +383,7 @@ option_file_read(struct option_settings *out, const char *path,
 	struct span line;
 	const char *lf;
 	size_t at = 0;
-	bool others, home, lost;
+	bool others = false, home, lost;
 	int error, rc = 0;
 
 	buf_init(&text, BOUND_QUEUE_BYTES);
