@@ -52,6 +52,7 @@ static int
 read_source(const struct given *a, struct source *s, struct headers *to,
     bool first, char **why)
 {
+	struct span content;
 	struct os_file f;
 	struct buf text;
 	int fd, rc;
@@ -69,9 +70,13 @@ read_source(const struct given *a, struct source *s, struct headers *to,
 		s->regular = f.kind == OS_REGULAR;
 		if (first)
 			file_warn_if_open(s->path, &f);
-		rc = s->bearer ?
-		    headers_add_bearer(to, buf_span(&text), why) :
-		    headers_add_lines(to, buf_span(&text), &a->env, why);
+		content = span_unmarked(buf_span(&text));
+		if (span_is_utf16(content))
+			rc = fail_why(why, "it is UTF-16; save it as UTF-8");
+		else
+			rc = s->bearer ?
+			    headers_add_bearer(to, content, why) :
+			    headers_add_lines(to, content, &a->env, why);
 	}
 	buf_wipe(&text);
 	return rc;
@@ -176,8 +181,8 @@ add_file(struct given *a, const char *path, bool bearer, char **why)
 	if (read_source(a, s, &s->headers, true, &what) == 0)
 		return 0;
 	*why = xasprintf("%s \"%s\": %s",
-	    bearer ? "--bearer-file" : "the header file", string_shown(path),
-	    what);
+	    bearer ? "--bearer-file" : "the header file",
+	    s->regular ? path : string_shown(path), what);
 	free(what);
 	return -1;
 }

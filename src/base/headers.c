@@ -280,6 +280,15 @@ headers_add_lines(struct headers *to, struct span text,
 	return 0;
 }
 
+/* Is this NAME=VALUE? A token has "=" only at its end (RFC 6750 2.1). */
+static bool
+is_assignment(struct span text)
+{
+	struct span name = span_take(&text, '=');
+
+	return text.n > 0 && *text.p != '=' && is_token(name);
+}
+
 int
 headers_add_bearer(struct headers *to, struct span token, char **why)
 {
@@ -288,6 +297,11 @@ headers_add_bearer(struct headers *to, struct span token, char **why)
 	token = span_trim(token, BLANKS);
 	if (token.n == 0) {
 		*why = xstrdup("it contains no token");
+		return -1;
+	}
+	if (*token.p == '{' || *token.p == '[' || is_assignment(token)) {
+		*why = xasprintf("it holds %s, not just a token",
+		    is_assignment(token) ? "NAME=VALUE" : "JSON");
 		return -1;
 	}
 	if (!span_is_printable(token, '!') || strchr("\"'", *token.p) ||

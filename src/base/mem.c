@@ -110,6 +110,15 @@ span_unmarked(struct span s)
 	return (struct span){ s.p + 3, s.n - 3 };
 }
 
+bool
+span_is_utf16(struct span s)
+{
+	return s.n >= 2 &&
+	    (memcmp(s.p, "\xff\xfe", 2) == 0 ||
+		memcmp(s.p, "\xfe\xff", 2) == 0 || s.p[0] == '\0' ||
+		s.p[1] == '\0');
+}
+
 _Noreturn void
 out_of_memory(void)
 {

@@ -108,6 +108,9 @@ struct span span_take(struct span *rest, char end);
 struct span span_trim(struct span s, const char *blanks);
 /* Returns a file's text without the byte order mark that some editors write. */
 struct span span_unmarked(struct span s);
+/* Is it UTF-16, as PowerShell writes it: with a mark, or a NUL in each character?
+ */
+bool span_is_utf16(struct span s);
 
 /* Makes b an empty buffer without memory. max: its cap in bytes; 0: none, and
  * then zeros are the same. */

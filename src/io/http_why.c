@@ -33,7 +33,8 @@ enum {
 	FRESH = 1 << 12,
 	REACHED = 1 << 13,
 	WITH_TICKET = 1 << 14,
-	NO_TICKET = 1 << 15
+	NO_TICKET = 1 << 15,
+	NO_KEY = 1 << 16
 };
 
 struct row {
@@ -281,6 +282,8 @@ static const struct row rows[] = {
 	    "Correct --cacert"),
 	SAYS(SETTING, "client certificate",
 	    "{cert} contains no PEM certificate", "Correct --cert"),
+	SAYS(SETTING | NO_KEY, "private key", "{cert} contains no private key",
+	    "Add --key FILE"),
 	SAYS(SETTING, "private key", "the key for --cert cannot be used",
 	    KEY_FITS),
 	CODE(SETTING, CURLE_SSL_CERTPROBLEM,
@@ -314,6 +317,7 @@ state_of(const struct http_failure *f)
 
 	return (f->of_proxy ? OF_PROXY : OF_SERVER) |
 	    (f->https ? HTTPS : PLAIN) | (c->cert != NULL ? WITH_CERT : 0) |
+	    (c->key == NULL ? NO_KEY : 0) |
 	    (c->proxy_user != NULL ? WITH_USER : 0) |
 	    (c->unix_socket != NULL ? WITH_SOCKET : 0) |
 	    (names_of(f, NULL) ? WITH_NAMES : 0) |

@@ -402,6 +402,10 @@ option_file_read(struct option_settings *out, const char *path,
 			    home ? " to a folder of your own" : "");
 		rc = -1;
 	}
+	if (rc == 0 && error == 0 && span_is_utf16(buf_span(&text))) {
+		r.line = 1;
+		rc = fail(&r, "the file is UTF-16; save it as UTF-8");
+	}
 	at = text.n - span_unmarked(buf_span(&text)).n;
 	while (rc == 0 && error == 0 && at < text.n) {
 		lf = memchr(text.p + at, '\n', text.n - at);

@@ -301,14 +301,30 @@ network_free(struct network *n)
 	*n = (struct network){ 0 };
 }
 
+/* Has the file a certificate in PEM? */
+static bool
+holds_certificate(const char *path)
+{
+	struct buf text;
+	bool does;
+
+	buf_init(&text, BOUND_FILE_BYTES);
+	does = read_all(path, &text, false) == 0 &&
+	    span_find(buf_span(&text), "CERTIFICATE-----") != NULL;
+	buf_free(&text);
+	return does;
+}
+
 char *
 network_extra_why(const struct options *o)
 {
-	char *why = o->cacert_extra == NULL ?
-	    NULL :
-	    unfit("NODE_EXTRA_CA_CERTS", o->cacert_extra);
-	char *text = why == NULL ? NULL : xasprintf("%s: not used", why);
+	const char *name = "NODE_EXTRA_CA_CERTS", *path = o->cacert_extra;
+	char *text = NULL, *why = path == NULL ? NULL : unfit(name, path);
 
+	if (path != NULL && why == NULL && !holds_certificate(path))
+		why = xasprintf("%s: %s contains no certificate", name, path);
+	if (why != NULL)
+		text = xasprintf("%s: not used", why);
 	free(why);
 	return text;
 }

@@ -530,6 +530,32 @@ check_owner(struct loader *l)
 	return 0;
 }
 
+/* Writes --noproxy as libcurl reads it: other programs also take *.example.com,
+ * and URLs. */
+static void
+tidy_hosts(char *list)
+{
+	const char *from = list, *mark, *end;
+	char *to = list;
+	size_t n;
+
+	while (*from != '\0') {
+		end = from + strcspn(from, ", ");
+		mark = strstr(from, "://");
+		if (mark != NULL && mark < end)
+			from = mark + 3;
+		from += strncmp(from, "*.", 2) == 0;
+		n = mark != NULL && mark < end ? strcspn(from, "/:, ") :
+						 (size_t)(end - from);
+		memmove(to, from, n);
+		to += n;
+		if (*end != '\0')
+			*to++ = ',';
+		from = end + strspn(end, ", ");
+	}
+	*to = '\0';
+}
+
 static int
 load(struct loader *l)
 {
@@ -561,6 +587,8 @@ load(struct loader *l)
 	    apply(l, &l->settings) < 0 || apply(l, &l->argv.settings) < 0 ||
 	    apply_transport(l) < 0 || apply_redirect(l) < 0)
 		return -1;
+	if (o->noproxy != NULL)
+		tidy_hosts(o->noproxy);
 	*l->why = option_check(o, l->has_url ? &l->url : NULL);
 	if (*l->why != NULL)
 		return -1;

@@ -290,6 +290,13 @@ wrong_resolve(const char *value)
 	    xasprintf(": \"%.80s\" is not HOST:PORT:ADDRESS", value);
 }
 
+static char *
+wrong_proxy_user(const char *value)
+{
+	return strchr(value, ':') != NULL ? NULL :
+					    xstrdup(": write USER:PASSWORD");
+}
+
 /* RFC 6749 3.3 */
 static char *
 wrong_scope(const char *value)
@@ -388,6 +395,7 @@ option_value_wrong(const struct option_row *row, const char *value)
 	} rules[] = {
 		{ AT(session_lost_patterns), wrong_regex },
 		{ AT(proxy), option_bad_proxy },
+		{ AT(proxy_user), wrong_proxy_user },
 		{ AT(ignore_tools), wrong_tool },
 		{ AT(only_tools), wrong_tool },
 		{ AT(profile), wrong_profile },

@@ -193,8 +193,8 @@ add_doubt(struct buf *out, const struct check *c, const char *option)
 	char *by = options_set_by(c->options, option);
 
 	buf_addf(out,
-	    " If you are not sure of its %s, remove that option (%s).", option,
-	    by);
+	    "%s If you are not sure of its %s, remove that option (%s).",
+	    out->p[out->n - 1] == '.' ? "" : ".", option, by);
 	free(by);
 }
 
@@ -207,21 +207,22 @@ fail(struct check *c, char *why, int64_t limit_ms)
 	int64_t given_ms = c->options->init_timeout_ms;
 	char *at = strstr(why, option);
 	bool refused = strstr(why, "(401)") != NULL;
-	struct buf remedy = { 0 };
+	struct buf text = { 0 };
 
 	if (at != NULL && (given_ms == 0 || given_ms > limit_ms))
 		memmove(at, at + strlen(option),
 		    strlen(at + strlen(option)) + 1);
+	buf_adds(&text, why);
 	if (c->signed_in && refused) {
-		buf_adds(&remedy, "; ");
-		check_add_login(&remedy, c);
+		buf_adds(&text, "; ");
+		check_add_login(&text, c);
 	}
 	if (c->options->transport != TRANSPORT_AUTO && !refused)
-		add_doubt(&remedy, c, "transport");
+		add_doubt(&text, c, "transport");
 	if (c->options->protocol != PROTOCOL_AUTO && !refused)
-		add_doubt(&remedy, c, "protocol");
-	report_end(c->report, STEP_FAILED, "%s%s", why, buf_str(&remedy));
-	buf_free(&remedy);
+		add_doubt(&text, c, "protocol");
+	report_end(c->report, STEP_FAILED, "%s", buf_str(&text));
+	buf_free(&text);
 }
 
 /* A session, the lists of the server, a ping: the last part. */
@@ -420,21 +421,24 @@ shown_url(const char *url)
 	return buf_take(&b);
 }
 
-static void
+/* Returns whether the options can be used. */
+static bool
 try_all(struct check *c)
 {
 	struct probe p = { .watched = true };
+	bool usable = check_configuration(c);
 
-	if (check_configuration(c) && check_network(c, &p) &&
-	    check_sign_in(c, &p))
+	if (usable && check_network(c, &p) && check_sign_in(c, &p))
 		check_session(c, &p);
 	probe_free(&p);
+	return usable;
 }
 
 int
 command_check(const struct options *o, char **why)
 {
 	struct check c = { .options = o };
+	bool usable;
 	int status;
 
 	setup_log(o, LEVEL_ERROR);
@@ -455,12 +459,12 @@ command_check(const struct options *o, char **why)
 	c.shown = shown_url(o->url);
 	c.report = report_new(o->json, c.shown);
 	c.until_us = report_now_us() + ALL_MS * INT64_C(1000);
-	try_all(&c);
+	usable = try_all(&c);
 	loop_free(c.loop);
 	url_free(&c.url);
 	free(c.shown);
 	status = report_close(c.report);
 	if (status != 0 && o->hint != NULL && !o->json)
 		printf("Hint: %s\n", o->hint);
-	return status;
+	return usable ? status : 2;
 }

@@ -546,14 +546,10 @@ on_windows(const char *path)
 	return is;
 }
 
-/* As PowerShell writes it: with a mark, or a NUL in each character. */
 static bool
 is_utf16(struct span text, char **why)
 {
-	if (text.n < 2 ||
-	    (memcmp(text.p, "\xff\xfe", 2) != 0 &&
-		memcmp(text.p, "\xfe\xff", 2) != 0 && text.p[0] != '\0' &&
-		text.p[1] != '\0'))
+	if (!span_is_utf16(text))
 		return false;
 	*why = xstrdup("it is UTF-16; save it as UTF-8");
 	return true;

@@ -41,13 +41,14 @@ class Check:
 
     def failed(self, step, *args, **kw):
         """Exactly this step fails, and nothing after it is tried."""
-        steps, whole = self.steps(*args, status=1, **kw)
+        status = 2 if step == "configuration" else 1
+        steps, whole = self.steps(*args, status=status, **kw)
         states = [s["state"] for s in whole["steps"]]
         at = list(steps).index(step)
         self.assertEqual(states[at], "failed", whole)
         self.assertNotIn("failed", states[:at])
         self.assertEqual(set(states[at + 1:]), {"skipped"}, whole)
-        lines, text = self.check(*args, status=1, **kw)
+        lines, text = self.check(*args, status=status, **kw)
         self.assertEqual(list(lines)[-1], step)
         self.assertIn("\nThe check failed: %s. Not tried: " % step, text)
         return steps[step]
@@ -244,7 +245,8 @@ class Plain(Check, eraserver.Case):
     def test_options_that_may_be_wrong(self):
         s = self.mcp()
         step = self.failed("session", s.url, "--transport", "sse")
-        self.assertIn("remove that option (--transport).", step["text"])
+        self.assertRegex(step["text"], r"[^.]\. If .* remove that option "
+                         r"\(--transport\)\.$")
         self.assertNotIn("(--protocol)", step["text"])
         step = self.failed("session", s.url, env={
             "MCPSPLICE_PROTOCOL": "modern"})
@@ -436,6 +438,15 @@ class Tls(Check, support.Case):
         step = self.failed("configuration", s.url, "--cacert",
                            "/nonexistent/ca.pem")
         self.assertIn("/nonexistent/ca.pem", step["text"])
+        step = self.failed("configuration", s.url, "--bearer-env", "NOWHERE")
+        self.assertIn("the variable NOWHERE is not set", step["text"])
+
+    def test_file_without_certificate(self):
+        s = self.mcp(tls=test_tls.context("one"))
+        steps, _ = self.steps(s.url, "--cacert", test_tls.file("ca1.pem"),
+                              env={"NODE_EXTRA_CA_CERTS": __file__})
+        self.assertIn("NODE_EXTRA_CA_CERTS: %s contains no certificate: not "
+                      "used" % __file__, steps["configuration"]["text"])
 
 
 class SignIn(Check, authserver.Case):

@@ -699,6 +699,7 @@ class Options(Base):
         self.assertIn("error", p.answer(1))
         self.assertEqual(s.seen("initialize"), [])
         p.finish()
+        self.assertIn("remove --protocol modern", p.err())
 
     def test_protocol_auto(self):
         s = self.shaped("modern")

@@ -391,6 +391,11 @@ go_on(struct server *s, const struct facts *f, struct frame *m)
 	server_attempt_end(s, d->attempt);
 	step_clear(s);
 	next = next_step(s);
+	if (next == TRY_NONE && s->config.protocol == PROTOCOL_MODERN)
+		server_log(s, LEVEL_WARN,
+		    "%s does not seem to speak " REVISION_MODERN
+		    ": remove --protocol modern",
+		    s->config.host);
 	if (next == TRY_NONE)
 		give_up(s, f, m);
 	else

@@ -283,6 +283,10 @@ struct bearer_case {
 	"it holds more than a token: quotes, ${...}, a space or a "            \
 	"non-ASCII byte"
 
+#define UTF16 "it is UTF-16; save it as UTF-8"
+#define JSON "it holds JSON, not just a token"
+#define ASSIGNMENT "it holds NAME=VALUE, not just a token"
+
 static const struct bearer_case bearer_cases[] = {
 	{ "abc", 0, "abc", NULL },
 	{ "abc\n", 0, "abc", NULL },
@@ -295,6 +299,19 @@ static const struct bearer_case bearer_cases[] = {
 	{ "CANARY\0d", 8, NULL, MORE },
 	{ "CANARY\x7f", 0, NULL, MORE },
 	{ "CANARY\xc3\xa4", 0, NULL, MORE },
+	{ "\xef\xbb\xbf"
+	  "abc",
+	    0, "abc", NULL },
+	{ "\xff\xfe"
+	  "C\0A\0",
+	    6, NULL, UTF16 },
+	{ "C\0A\0", 4, NULL, UTF16 },
+	{ "{\"access_token\": \"CANARY\"}", 0, NULL, JSON },
+	{ "[\"CANARY\"]", 0, NULL, JSON },
+	{ "TOKEN=CANARY\n", 0, NULL, ASSIGNMENT },
+	{ "access_token=CANARY==", 0, NULL, ASSIGNMENT },
+	{ "a/b=c", 0, "a/b=c", NULL },
+	{ "abc==", 0, "abc==", NULL },
 };
 
 START_TEST(bearer_files)

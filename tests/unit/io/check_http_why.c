@@ -9,7 +9,9 @@
 
 static const struct http_config
     plain = { .connect_timeout_ms = 10000 },
-    with_cert = { .cert = "me.pem" }, with_cacert = { .cacert = "ca.pem" },
+    with_cert = { .cert = "me.pem" },
+    with_key = { .cert = "me.pem", .key = "key.pem" },
+    with_cacert = { .cacert = "ca.pem" },
     with_extra = { .cacert = "ca.pem",
 	    .cacert_extra = "more.pem",
 	    .node_insecure = true },
@@ -511,6 +513,12 @@ static const struct {
 	      .text = "unable to set private key file: 'x' type PEM",
 	      .https = true,
 	      .config = &with_cert },
+	    "me.pem contains no private key", "Add --key FILE" },
+	{ { .end = HTTP_CONFIG,
+	      .result = CURLE_SSL_CERTPROBLEM,
+	      .text = "unable to set private key file: 'x' type PEM",
+	      .https = true,
+	      .config = &with_key },
 	    "the key for --cert cannot be used",
 	    "Check that --key belongs to --cert, and the password in "
 	    "--key-password-file" },

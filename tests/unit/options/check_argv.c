@@ -37,6 +37,8 @@ static const struct argv_case argv_cases[] = {
 	{ "-x|http://p:3128", "proxy=http://p:3128;" },
 	{ "--proxy=", "proxy=;" },
 	{ "--noproxy|a,b", "noproxy=a,b;" },
+	{ "--noproxy|*.a, https://b.c:8/x http://d,10.0.0.0/8,*",
+	    "noproxy=.a,b.c,d,10.0.0.0/8,*;" },
 	{ "--proxy-negotiate", "proxy_negotiate=1;" },
 	{ "--negotiate", "negotiate=1;" },
 	{ "--negotiate|--no-negotiate", "" },

@@ -119,6 +119,9 @@ static const struct file_case file_cases[] = {
 	  "fail\n",
 	    "fail=1;", NULL },
 	{ "\xef\xbb\xbf", "", NULL },
+	{ "\xff\xfe"
+	  "fail\n",
+	    NULL, "1: the file is UTF-16; save it as UTF-8" },
 	{ "= x\n", NULL, "1: the line names no option" },
 	{ "--\n", NULL, "1: the line names no option" },
 	{ "fail\nhelp\n", NULL, "2: \"help\" cannot be set in a file" },
