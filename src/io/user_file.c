@@ -1,7 +1,7 @@
 /*
  * New content goes to a temporary file in the folder of the old one, which it
  * replaces by its name. No lock exists that all programs would take, so the old
- * content is read once more just before that.
+ * content is read once more just before that, and just after it.
  */
 #include "config.h"
 
@@ -108,22 +108,27 @@ check_owner(const struct user_file *f, char **why)
 	return 0;
 }
 
-static int
-check_unchanged(const struct user_file *f, char **why)
+/* Has the file of this name this content? */
+static bool
+has_content(const char *name, struct span text)
 {
-	struct buf now;
+	struct buf now = { 0 };
 	struct os_file is;
-	int rc;
+	char *why = NULL;
+	bool same = read_content(name, text.n, &is, &now, &why) == 0 &&
+	    span_eq(buf_span(&now), text);
 
-	buf_init(&now, 0);
-	rc = read_content(f->target, f->text.n, &is, &now, why);
-	if (rc < 0 || !span_eq(buf_span(&now), buf_span(&f->text))) {
-		free(*why);
-		rc = refused("another program has just changed it; try again",
-		    why);
-	}
 	buf_wipe(&now);
-	return rc;
+	free(why);
+	return same;
+}
+
+static int
+check_unchanged(const struct user_file *f, const char *name, char **why)
+{
+	if (has_content(name, buf_span(&f->text)))
+		return 0;
+	return refused("another program has just changed it; try again", why);
 }
 
 /* Makes a file with this content, and the rights of another one. name is not
@@ -144,18 +149,36 @@ make_file(const char *name, struct span text, const char *like)
 	return -1;
 }
 
+/* Another program may write after the last look at the file. So the two are
+ * exchanged where the file system can do that, and what was in the place is
+ * looked at once more, and put back if it is not what was read. */
+static int
+put_in_place(const struct user_file *f, const char *temp, char **why)
+{
+	if (check_unchanged(f, f->target, why) < 0)
+		return -1;
+	if (os_file_exchange(OS_HERE, temp, f->target) < 0)
+		return os_file_rename(OS_HERE, temp, f->target) == 0 ?
+		    0 :
+		    failed(why);
+	if (check_unchanged(f, temp, why) == 0) {
+		os_file_remove(OS_HERE, temp);
+		return 0;
+	}
+	(void)os_file_exchange(OS_HERE, temp, f->target);
+	return -1;
+}
+
 static int
 replace(const struct user_file *f, const char *temp, struct span text,
     char **why)
 {
 	if (make_file(temp, text, f->target) < 0)
 		return failed(why);
-	if (check_unchanged(f, why) == 0) {
-		if (os_file_rename(OS_HERE, temp, f->target) == 0)
-			return 0;
-		(void)failed(why);
-	}
-	os_file_remove(OS_HERE, temp);
+	if (put_in_place(f, temp, why) == 0)
+		return 0;
+	if (has_content(temp, text)) /* and not that of another program */
+		os_file_remove(OS_HERE, temp);
 	return -1;
 }
 
@@ -349,7 +372,7 @@ exchange(const struct user_file *now, const struct user_file *old,
 	if (rc == 0 && is_same(last, old))
 		(void)os_file_rename(OS_HERE, kept, last);
 	/* else a run that has changed it may count on this backup */
-	if (rc < 0 && check_unchanged(now, &changed) == 0)
+	if (rc < 0 && check_unchanged(now, now->target, &changed) == 0)
 		os_file_remove(OS_HERE, kept);
 	free(changed);
 	free(kept);

@@ -85,6 +85,9 @@ extern const char os_how_own[], os_how_private[], os_how_shut[2][64];
 
 /* Replaces the file of that name in one step. */
 int os_file_rename(int dir, const char *from, const char *to);
+/* Exchanges the files of two names in one step. Not all systems, and not all
+ * file systems, can do that. */
+int os_file_exchange(int dir, const char *one, const char *other);
 int os_file_remove(int dir, const char *name);
 /* Calls each with the name of each entry, at most max entries, until it returns
  * false. each may remove the entry. */

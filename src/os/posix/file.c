@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #ifdef __linux__
+#include <sys/syscall.h>
 #include <sys/xattr.h>
 #endif
 
@@ -276,6 +277,18 @@ int
 os_file_rename(int dir, const char *from, const char *to)
 {
 	return renameat(at(dir), from, at(dir), to);
+}
+
+int
+os_file_exchange(int dir, const char *one, const char *other)
+{
+#ifdef SYS_renameat2
+	/* RENAME_EXCHANGE, for which not all C libraries have the name */
+	return (int)syscall(SYS_renameat2, at(dir), one, at(dir), other, 2);
+#else
+	(void)dir, (void)one, (void)other;
+	return -1;
+#endif
 }
 
 int

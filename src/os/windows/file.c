@@ -488,6 +488,13 @@ os_file_rename(int dir, const char *from, const char *to)
 }
 
 int
+os_file_exchange(int dir, const char *one, const char *other)
+{
+	(void)dir, (void)one, (void)other;
+	return -1;
+}
+
+int
 os_file_remove(int dir, const char *name)
 {
 	wchar_t *path = at(dir, name);

@@ -6,6 +6,7 @@
 
 #include "io/user_file.h"
 
+#include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -102,6 +103,52 @@ START_TEST(changed_meanwhile)
 	home_puts("a.json", texts[_i]);
 	refused(user_file_write(&f, span_of("new"), &why), "changed it");
 	ck_assert(home_is("a.json", texts[_i]));
+	ck_assert_uint_eq(home_count("."), 1);
+	user_file_free(&f);
+}
+END_TEST
+
+/* Replaces the file when somebody opens it. */
+static void
+replace_when_read(int ready)
+{
+	char event[4096];
+	int fd = inotify_init();
+
+	if (inotify_add_watch(fd, home_path("a.json"), IN_OPEN) < 0 ||
+	    write(ready, "", 1) != 1 || read(fd, event, sizeof event) <= 0 ||
+	    rename(home_path("other"), home_path("a.json")) < 0)
+		_exit(1);
+	_exit(0);
+}
+
+/* The file is so long that the other program is done before it is read, or, if
+ * the machine is busy, at any moment later. */
+START_TEST(changed_after_the_last_look)
+{
+	static char text[8 << 20];
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	memset(text, 'x', sizeof text);
+	home_put("a.json", text, sizeof text, 0600);
+	home_puts("other", "precious");
+	if (os_file_exchange(OS_HERE, home_path("other"), home_path("other")) <
+	    0)
+		return; /* not on this file system */
+	ck_assert_int_eq(user_file_read(&f, home_path("a.json"), sizeof text,
+			     &why),
+	    0);
+	ck_assert_int_eq(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0)
+		replace_when_read(ready[1]);
+	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+	if (user_file_write(&f, span_of("new"), &why) < 0)
+		refused(-1, "changed it");
+	ck_assert_int_eq(home_wait(pid), 0);
+	ck_assert(home_is("a.json", "precious"));
 	ck_assert_uint_eq(home_count("."), 1);
 	user_file_free(&f);
 }
@@ -391,6 +438,7 @@ main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, is_replaced_whole);
 	tcase_add_loop_test(t, changed_meanwhile, 0, 4);
+	tcase_add_loop_test(t, changed_after_the_last_look, 0, 5);
 	tcase_add_test(t, removed_meanwhile);
 	tcase_add_test(t, behind_links);
 	tcase_add_test(t, what_is_not_read);

@@ -292,6 +292,21 @@ START_TEST(rename_over_a_file)
 }
 END_TEST
 
+START_TEST(exchange)
+{
+	os_file_close(make("one", "1"));
+	os_file_close(make("other", "2"));
+	if (os_file_exchange(dir, "one", "other") == 0) {
+		expect_named("one", "2");
+		expect_named("other", "1");
+	} else {
+		expect_named("one", "1");
+		expect_named("other", "2");
+	}
+	ck_assert_int_eq(os_file_exchange(dir, "one", "none"), -1);
+}
+END_TEST
+
 /* Where the system cannot do that, all stays as it was until the other one has
  * closed the file. */
 START_TEST(rename_over_an_open_file)
@@ -507,6 +522,7 @@ main(void)
 	tcase_add_test(tc, content);
 	tcase_add_test(tc, append);
 	tcase_add_test(tc, rename_over_a_file);
+	tcase_add_test(tc, exchange);
 	tcase_add_test(tc, rename_over_an_open_file);
 	tcase_add_test(tc, list);
 	tcase_add_test(tc, long_path);
