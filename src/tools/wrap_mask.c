@@ -24,7 +24,7 @@ enum view {           /* the first three: as many names are known */
 	VIEW_FILE,    /* the name of all servers, in TOML */
 	VIEW_SERVERS, /* the names of entries */
 	VIEW_ENTRY,
-	VIEW_SHOWN,   /* but for secrets in URLs */
+	VIEW_SHOWN,   /* but for secrets in URLs, and tokens */
 	VIEW_WORDS,   /* of a command line */
 	VIEW_UNKNOWN, /* only numbers are shown */
 	VIEW_SECRET,
@@ -151,6 +151,18 @@ wrap_string(struct span value)
 
 /* --- texts --- */
 
+/* Does it look like a token, which somebody may have given where the name of its
+ * variable belongs? */
+static bool
+is_token(struct span text)
+{
+	char *shown = redact_tokens(xstrndup(text.p, text.n));
+	bool is = !span_is(text, shown);
+
+	string_wipe(&shown);
+	return is;
+}
+
 /* Is it ${NAME}, or ${{ NAME }} as Continue writes it, maybe behind the name of
  * a scheme? */
 static bool
@@ -173,7 +185,7 @@ names_variable(struct span text)
 		if (!isalnum((unsigned char)text.p[i]) && text.p[i] != '_' &&
 		    (from == 2 || strchr(". ", text.p[i]) == NULL))
 			return false;
-	return true;
+	return !is_token((struct span){ text.p + from, text.n - 2 * from + 1 });
 }
 
 static void
@@ -253,6 +265,8 @@ mask_value(struct buf *out, const struct option_row *row, const char *value)
 	    strpbrk(value, " \t") != NULL) { /* a whole command line */
 		buf_add(out, value, strcspn(value, " \t"));
 		buf_adds(out, " " SET);
+	} else if (strstr(value, "://") == NULL && is_token(span_of(value))) {
+		buf_adds(out, SET);
 	} else {
 		redact_path(out, span_of(value), SET);
 	}
@@ -326,7 +340,7 @@ add_string(struct mask *m, struct span token)
 	else if (m->view == VIEW_WORDS)
 		mask_word(m, &shown, text);
 	else if (m->view == VIEW_SHOWN)
-		redact_path(&shown, span_of(text), SET);
+		mask_value(&shown, NULL, text);
 	else if (m->view == VIEW_HEADERS)
 		mask_headers(&shown, span_of(text));
 	else
