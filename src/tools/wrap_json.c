@@ -99,6 +99,7 @@ struct file {
 	struct span text;  /* as it stands */
 	struct span blank; /* the same without comments */
 	const char *self;
+	bool literal; /* its host replaces no ${NAME} in a header alone */
 };
 
 struct member {
@@ -339,10 +340,32 @@ read_env(struct span object, struct wrap_start *s)
 	}
 }
 
+/* Some hosts take a member in another case, or the first of two, for the command
+ * or its arguments. The program of now ignores what mcpsplice would obey. Returns
+ * why the entry stays, or NULL. */
+static char *
+other_words(const struct entry *e)
+{
+	static const char *const names[] = { "command", "arg*" };
+	struct span key, value;
+	char *name, *why = NULL;
+	size_t at = 0;
+
+	while (why == NULL && json_next(e->self.value, &at, &key, &value)) {
+		name = wrap_string((struct span){ key.p - 1, key.n + 2 });
+		if (is_like(names, 2, span_of(name)) &&
+		    value.p != e->at.value.p && value.p != e->list.p &&
+		    value.p != e->object.p)
+			why = xasprintf("some hosts obey its \"%s\"", name);
+		free(name);
+	}
+	return why;
+}
+
 static void
 command_line(struct entry *e, struct wrap_start *s)
 {
-	char *text;
+	char *text, *why;
 
 	if (!e->one_list) {
 		text = wrap_string(e->at.value);
@@ -355,8 +378,13 @@ command_line(struct entry *e, struct wrap_start *s)
 			leave(e, xstrdup("one of its args is not a string"));
 	} else if (e->words.n > 0 &&
 	    wrap_words_read(s, e->file->plan, e->self.key, &e->words,
-		e->file->self))
-		write_start(e, s);
+		e->file->self)) {
+		why = other_words(e);
+		if (why != NULL)
+			leave(e, why);
+		else
+			write_start(e, s);
+	}
 }
 
 /* --- an entry with a URL --- */
@@ -508,6 +536,8 @@ url_entry(struct entry *e, struct wrap_start *s)
 	struct span headers = json_get(gone.value, "headers");
 	char *why = more_than_a_url(e);
 
+	/* Continue, which has requestOptions, replaces no ${NAME} either */
+	s->literal = e->file->literal || headers.p != NULL;
 	if (headers.p == NULL) {
 		gone = member(e->self.value, "headers");
 		headers = gone.value;
@@ -622,6 +652,7 @@ broken(struct span text, enum json_status status, size_t at)
 int
 wrap_json(struct wrap_plan *p, struct span text, const char *self, char **why)
 {
+	enum { VS_CODE = 2, OPENCODE = 5 }; /* and what is between them */
 	static const char *const places[][4] = {
 		{ "mcpServers", NULL },
 		{ "projects", "*", "mcpServers", NULL }, /* Claude Code */
@@ -646,8 +677,10 @@ wrap_json(struct wrap_plan *p, struct span text, const char *self, char **why)
 	if (status != JSON_OK)
 		*why = broken(text, status, at);
 	else
-		for (i = 0; i < sizeof places / sizeof places[0]; i++)
+		for (i = 0; i < sizeof places / sizeof places[0]; i++) {
+			f.literal = i >= VS_CODE && i <= OPENCODE;
 			walk(&f, root, places[i]);
+		}
 	buf_wipe(&blank);
 	return status == JSON_OK ? wrap_plan_count(p, why) : -1;
 }

@@ -123,7 +123,8 @@ class Base(support.Case):
         self.assertTrue(os.path.isabs(words[0]), words)
         self.assertTrue(os.path.samefile(words[0], support.PROGRAM), words)
         status, out, err = self.once(words[1:] + ["--show-config"],
-                                     env={"T": "t", "AUTH_HEADER": "x"})
+                                     env={"T": "t", "AUTH_HEADER": "x",
+                                          "MCP_HEADER_1": "y"})
         self.assertEqual(status, 0, err)
         return out.decode()
 
@@ -154,10 +155,15 @@ class Hosts(Base):
                     self.assertNotIn("args", new)
                 else:
                     words = [words] + new["args"]
-                self.assertEqual(words[1:], [
-                    "https://a.example/mcp", "-H", "X-A: ${T}"])
                 env = new["environment" if kind == "local" else "env"]
-                self.assertEqual(env, {"MCPSPLICE_HEADER": "X-B: literal"})
+                own = {}
+                if place in ("servers", "mcp", "context_servers"):
+                    own["MCP_HEADER_1"] = "${T}"
+                self.assertEqual(words[1:], [
+                    "https://a.example/mcp", "-H",
+                    "X-A: ${%s}" % ("MCP_HEADER_1" if own else "T")])
+                self.assertEqual(env,
+                                 {**own, "MCPSPLICE_HEADER": "X-B: literal"})
                 self.starts(words)
                 os.remove(path)
 

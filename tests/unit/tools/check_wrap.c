@@ -619,6 +619,10 @@ static const struct {
 	{ "{'url':'https://a/x','requestOptions':{},'headers':{'A':'b'}}",
 	    "{'command':'/m', 'args':['https://a/x'], "
 	    "'env':{'MCPSPLICE_HEADER': 'A: b'},'requestOptions':{}}" },
+	/* Continue sends ${NAME} as it stands */
+	{ "{'url':'https://a/x','requestOptions':{'headers':{'A':'${B}'}}}",
+	    "{'command':'/m', 'args':['https://a/x', '-H', "
+	    "'A: ${MCP_HEADER_1}'], 'env':{'MCP_HEADER_1': '${B}'}}" },
 	{ "{'url':'https://a/x','requestOptions':{'headers':{'A':'b'}},"
 	  "'headers':{'C':'d'}}",
 	    "[its requestOptions" },
@@ -800,6 +804,22 @@ static const struct {
 	{ "'mcp-remote','https://a/x'],'envFile':null,'env':{'A':'b'},"
 	  "'Environment':{'A':'b'},'b':[",
 	    "" },
+	/* what some hosts read as its command or its arguments */
+	{ "'mcp-remote','https://a/x'],'Args':['mcp-remote','https://a/x',"
+	  "'--auth-command','id'],'b':[",
+	    "its \"Args\"" },
+	{ "'mcp-remote','https://a/x','--trace','f'],'args':['mcp-remote',"
+	  "'https://a/x'],'b':[",
+	    "its \"args\"" },
+	{ "'mcp-remote','https://a/x'],'\\u0041RG\xC5\xBF':['--trace','f'],'b':[",
+	    "its \"ARG" },
+	{ "'mcp-remote','https://a/x'],'COMMAND':'/m','b':[",
+	    "its \"COMMAND\"" },
+	{ "'mcp-remote','https://a/x'],'Command':'npx','command':'npx','b':[",
+	    "its \"" },
+	{ "'mcp-remote','https://a/x'],'\\u0063ommand':'npx','b':[",
+	    "its \"command\"" },
+	{ "'node-server'],'Args':['a'],'b':[", "=" },
 	{ "]},'f':{'command':{'path':'npx','args':['mcp-remote',"
 	  "'https://a/x']},'env':{'MCPSPLICE_TRACE':'f'},'b':[",
 	    "MCPSPLICE_" },
@@ -842,6 +862,24 @@ static const struct {
 	{ "{'mcp':{'e':" OLD "}}", "{'mcp':{'e':" NEW "}}" },
 	{ "{'context_servers':{'e':" OLD "}}",
 	    "{'context_servers':{'e':" NEW "}}" },
+	/* these hosts send ${NAME} as it stands */
+	{ "{'context_servers':{'e':{'url':'https://a/x','headers':"
+	  "{'A':'${B}'}}}}",
+	    "{'context_servers':{'e':{'command':'/m', 'args':['https://a/x', "
+	    "'-H', 'A: ${MCP_HEADER_1}'], 'env':{'MCP_HEADER_1': '${B}'}}}}" },
+	{ "{'mcp':{'servers':{'e':{'url':'https://a/x','headers':"
+	  "{'A':'${B}'}}}}}",
+	    "{'mcp':{'servers':{'e':{'command':'/m', 'args':['https://a/x', "
+	    "'-H', 'A: ${MCP_HEADER_1}'], 'env':{'MCP_HEADER_1': "
+	    "'${B}'}}}}}" },
+	{ "{'mcp_servers':{'e':{'url':'https://a/x','headers':{'A':'${B}'}}}}",
+	    "{'mcp_servers':{'e':{'command':'/m', 'args':['https://a/x', "
+	    "'-H', 'A: ${B}']}}}" },
+	{ "{'mcp':{'e':{'type':'remote','url':'https://a/x','headers':"
+	  "{'A':'b${C}'}}}}",
+	    "{'mcp':{'e':{'type':'local','command':['/m', 'https://a/x', "
+	    "'-H', 'A: ${MCP_HEADER_1}'], 'environment':{'MCP_HEADER_1': "
+	    "'b${C}'}}}}" },
 	{ "{'amp.mcpServers':{'e':" OLD "}}",
 	    "{'amp.mcpServers':{'e':" NEW "}}" },
 	{ "{'projects':{'/p':{'mcpServers':{'e':" OLD "}},'/q':{}},"
@@ -1306,6 +1344,13 @@ static const char *const secrets[] = {
 	"{'mcpServers':{'e':{'command':'npx','args':['mcp-remote',"
 	"'https://a/x'],'env':{'X':'CANARY3','A':4711,'B':"
 	"{'C':['CANARY',4711]}},'apiKey':'4711','disabled':false}}}",
+	/* a token in the place of the name of its variable */
+	"{'mcpServers':{'e':{'url':'https://a/SEEN','headers':"
+	"{'A':'Bearer ${ghp_CANARY4711}','B':'x'}}}}",
+	HEAD "url = \"https://a/SEEN\"\nbearer_token_env_var = "
+	     "\"ghp_CANARY4711\"\n",
+	HEAD "url = \"https://a/SEEN\"\nenv_http_headers = { A = "
+	     "'sk-CANARY-4711' }\n",
 	/* members that are not known, and comments */
 	"{'mcpServers':{'e':{/* CANARY */'command':"
 	"'npx mcp-remote https://a/x',// CANARY\n"
