@@ -124,6 +124,9 @@ session_list_message(struct session *s, struct attempt *a,
 	note_sum(s, l, list_sum(kind_of(s, l), shown->result));
 	if (l == s->changes.lists)
 		session_learn_tools(s, a->generation, NULL, list);
+	/* another version of the server may change with what it only read */
+	if (l == s->changes.lists && s->config.filter.read_only)
+		tools_learn(s->shown, a->generation->number, NULL, shown);
 	frame_unref(shown);
 	frame_unref(list);
 }
