@@ -8,17 +8,20 @@
 #include "base/mem.h"
 
 /* Must the issuer that was found not see what the record has? An issuer that
- * was never noted counts as another one, and so does the same one with other
- * endpoints, if these are only the word of another. Only the refresh token and
- * the client are kept from it: an access token alone goes to no authorization
- * server but to be revoked. */
+ * was never noted counts as another one, but at the endpoint that was noted, and
+ * so does the same one with other endpoints, if these are only the word of
+ * another. Only the refresh token and the client are kept from it: an access
+ * token alone goes to no authorization server but to be revoked. */
 static bool
 is_for_another(const struct login *g)
 {
 	const struct record *r = &g->record;
 	const struct server_metadata *m = &g->found.server;
 
-	if (r->issuer == NULL && r->token_endpoint == NULL)
+	if (r->issuer == NULL &&
+	    (r->token_endpoint == NULL ||
+		(g->config.token_endpoint == NULL &&
+		    !string_eq(r->token_endpoint, m->token_endpoint))))
 		return r->token.refresh != NULL || r->client.id != NULL;
 	if (g->found.listed &&
 	    ((g->config.token_endpoint == NULL &&

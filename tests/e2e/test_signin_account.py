@@ -667,6 +667,25 @@ class McpRemote(Patient):
         self.assertIsNone(self.saw(other, doc["token"]["refresh_token"],
                                    doc["client"]["id"]))
 
+    def test_issuer_lost_at_a_server_that_names_none(self):
+        """Its own endpoint is not the one that is noted."""
+        a, m, b = self.trio()
+        p = self.start(m, b)
+        self.works(p, m)
+        p.finish()
+        doc = self.record()
+        del doc["issuer"]
+        with open(self.record_path(), "w") as f:
+            json.dump(doc, f)
+        other = self.auth(forms=(), iss=False, needs_resource=False)
+        m.use(other)
+        m.prm, m.names_prm = (), False
+        m.host_auth()
+        self.works(self.start(m, b), m)
+        self.counted(other)
+        self.assertIsNone(self.saw(other, doc["token"]["refresh_token"],
+                                   doc["client"]["id"]))
+
     def test_dead(self):
         a, m, b = self.trio()
         self.leave(a, m)
