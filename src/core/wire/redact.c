@@ -433,6 +433,9 @@ is_key(struct span s)
 	return false;
 }
 
+/* What stands between words. */
+#define BETWEEN " \t\n\"'(),;=:@?/"
+
 char *
 redact_tokens(char *message)
 {
@@ -444,15 +447,16 @@ redact_tokens(char *message)
 
 	buf_init(&out, 0);
 	while (*text != '\0') {
-		n = strspn(text, " \t\n\"'(),;=:@?/");
+		n = strspn(text, BETWEEN);
 		n += strspn(text + n, "-");
 		buf_add(&out, text, n);
 		text += n;
 		word = span_of(text);
-		word.n = strcspn(text, " \t\n\"'(),;=:@?/");
+		word.n = strcspn(text, BETWEEN);
 		path = text[word.n] == '/' ||
 		    (n == 1 && text[-1] == '/' && text - 1 > message);
-		if ((is_key(word) && strcspn(text, "0123456789") < word.n) ||
+		if ((is_key(word) &&
+			strcspn(text, "0123456789" BETWEEN) < word.n) ||
 		    (!path && is_random(word)))
 			buf_adds(&out, REDACTED);
 		else

@@ -1464,6 +1464,8 @@ static const struct {
 	    "a%.url = 'https://a/'\nb.c%.d = 1\na%.e = 1\n", "" },
 	{ wrap_json, "{'mcpServers':{'e':{'url':'https://a/x'", "      ",
 	    "}}}" },
+	{ wrap_json, "{'mcpServers':{'e':{'url':'https://a/x','name':'",
+	    "sk-aaaaaaaa sk-aaaaaaaa sk-aaaaaaaa sk-aaaaaaaa ", "'}}}" },
 };
 
 static void
