@@ -652,16 +652,19 @@ broken(struct span text, enum json_status status, size_t at)
 int
 wrap_json(struct wrap_plan *p, struct span text, const char *self, char **why)
 {
-	enum { VS_CODE = 2, OPENCODE = 5 }; /* and what is between them */
-	static const char *const places[][4] = {
-		{ "mcpServers", NULL },
-		{ "projects", "*", "mcpServers", NULL }, /* Claude Code */
-		{ "servers", NULL },                     /* VS Code */
-		{ "mcp", "servers", NULL },              /* its settings.json */
-		{ "context_servers", NULL },             /* Zed */
-		{ "mcp", NULL },                         /* opencode */
-		{ "amp.mcpServers", NULL },
-		{ "mcp_servers", NULL }, /* hermes, LiteLLM */
+	static const struct {
+		const char *const path[4];
+		bool literal;
+	} places[] = {
+		{ { "mcpServers", NULL }, false },
+		{ { "projects", "*", "mcpServers", NULL }, /* Claude Code */
+		    false },
+		{ { "servers", NULL }, true },         /* VS Code */
+		{ { "mcp", "servers", NULL }, true },  /* its settings.json */
+		{ { "context_servers", NULL }, true }, /* Zed */
+		{ { "mcp", NULL }, true },             /* opencode */
+		{ { "amp.mcpServers", NULL }, false },
+		{ { "mcp_servers", NULL }, false }, /* hermes, LiteLLM */
 	};
 	struct file f = { .plan = p, .text = text, .self = self };
 	enum json_status status = JSON_OK;
@@ -678,8 +681,8 @@ wrap_json(struct wrap_plan *p, struct span text, const char *self, char **why)
 		*why = broken(text, status, at);
 	else
 		for (i = 0; i < sizeof places / sizeof places[0]; i++) {
-			f.literal = i >= VS_CODE && i <= OPENCODE;
-			walk(&f, root, places[i]);
+			f.literal = places[i].literal;
+			walk(&f, root, places[i].path);
 		}
 	buf_wipe(&blank);
 	return status == JSON_OK ? wrap_plan_count(p, why) : -1;
