@@ -289,7 +289,7 @@ class Proxy:
         self.struck = collections.Counter()
         self.log = []           # (when, words)
         self.sent = collections.defaultdict(bytearray)  # number -> bytes up
-        self.address = host, ports.free_port(host)
+        self.address = host, ports.free_port(host, True)
         self.listener = ports.bound(self.address)
         self.listener.listen(512)
         self.thread = threading.Thread(target=self.run, daemon=True)

@@ -306,7 +306,7 @@ class Server:
         self.lock = threading.RLock()
         self.open = set()
         self.sock = None
-        self.port = port or (None if unix else ports.free_port(host))
+        self.port = port or (None if unix else ports.free_port(host, True))
         self.bind()
         if listen:
             self.up()

@@ -63,13 +63,30 @@ def bound(address):
     return s
 
 
-def free_port(host="127.0.0.1"):
-    """A port that nothing listens on, and that no other test was given."""
+def _is_left(port):
+    """Is it that of a connection which ended a moment ago?  For a minute no
+    program can listen there that does not set SO_REUSEADDR."""
+    end = ":%04X" % port
+    for name in ("/proc/net/tcp", "/proc/net/tcp6"):
+        try:
+            with open(name) as f:
+                if any(line.split()[1].endswith(end) for line in f):
+                    return True
+        except OSError:
+            pass
+    return False
+
+
+def free_port(host="127.0.0.1", reuses=False):
+    """A port that nothing listens on, and that no other test was given.
+    reuses: whoever listens there sets SO_REUSEADDR, as bound() does."""
     with _lock:
         while True:
             if not _next:
                 _take_any()
             port = _next.popleft()
+            if not reuses and _is_left(port):
+                continue
             try:
                 # A process that another thread starts just now may hold this
                 # socket for a moment longer; it is in no one's way.

@@ -5,6 +5,7 @@ import json
 import socket
 import time
 
+import ports
 import support
 from support import init, note, request
 
@@ -187,6 +188,26 @@ class Books(support.Case):
             with self.subTest(out=out):
                 with self.assertRaises(self.failureException):
                     self.judge(out, sent)
+
+
+class Ports(support.Case):
+    def test_of_a_connection_that_is_over(self):
+        """A program that listens without SO_REUSEADDR cannot have it."""
+        s = ports.bound(("127.0.0.1", 0))
+        s.listen()
+        c = socket.create_connection(s.getsockname())
+        a = s.accept()[0]
+        port = s.getsockname()[1]
+        a.close()
+        self.assertEqual(c.recv(1), b"")
+        c.close()
+        s.close()
+        with self.assertRaises(OSError), socket.socket() as other:
+            other.bind(("127.0.0.1", port))
+        ports.bound(("127.0.0.1", port)).close()
+        with ports._lock:
+            ports._next.appendleft(port)
+        self.assertNotEqual(ports.free_port(), port)
 
 
 if __name__ == "__main__":
