@@ -102,6 +102,19 @@ span_trim(struct span s, const char *blanks)
 	return s;
 }
 
+int64_t
+span_number(struct span s)
+{
+	int64_t n = s.n == 0 ? -1 : 0;
+	size_t i;
+
+	for (i = 0; i < s.n && n >= 0; i++)
+		n = is_digit(s.p[i]) && n < INT64_MAX / 10 - 1 ?
+		    n * 10 + (s.p[i] - '0') :
+		    -1;
+	return n;
+}
+
 struct span
 span_unmarked(struct span s)
 {

@@ -106,6 +106,9 @@ const char *span_find(struct span s, const char *text);
 struct span span_take(struct span *rest, char end);
 /* Returns s without the bytes of blanks, which are white space, at both ends. */
 struct span span_trim(struct span s, const char *blanks);
+/* Returns the number that s is, in decimal digits and nothing else; -1: it is
+ * none, or is too large. */
+int64_t span_number(struct span s);
 /* Returns a file's text without the byte order mark that some editors write. */
 struct span span_unmarked(struct span s);
 /* Is it UTF-16, as PowerShell writes it: with a mark, or a NUL in each character?

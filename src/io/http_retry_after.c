@@ -30,22 +30,16 @@ http_retry_after(struct transfer *x, int64_t most_ms)
 {
 	const char *value = http_header(x, "Retry-After", 0);
 	int64_t s, now;
-	char *end;
 
 	if (value == NULL)
 		return -1;
-	if (*value >= '0' && *value <= '9') {
-		s = strtoll(value, &end, 10);
-		if (*end != '\0')
-			return -1;
-	} else {
-		s = date_of(x, "Retry-After");
-		if (s < 0)
-			return -1;
+	if (is_digit(*value)) {
+		s = span_number(span_of(value));
+	} else if ((s = date_of(x, "Retry-After")) >= 0) {
 		now = date_of(x, "Date");
 		s -= now < 0 ? (int64_t)time(NULL) : now;
 		if (s < 0)
 			s = 0;
 	}
-	return s > most_ms / 1000 ? -1 : s * 1000;
+	return s < 0 || s > most_ms / 1000 ? -1 : s * 1000;
 }

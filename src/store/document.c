@@ -193,18 +193,6 @@ document_has(struct json_object *o, const char *name)
 	return member(o, name) != NULL;
 }
 
-/* Reads digits without sign or blank, or returns -1; a number that is too large
- * stays too large. */
-static int64_t
-digits(const char *text)
-{
-	size_t n = strlen(text);
-
-	if (n == 0 || strspn(text, "0123456789") != n)
-		return -1;
-	return (int64_t)strtoll(text, NULL, 10);
-}
-
 int64_t
 document_number(struct json_object *o, const char *name)
 {
@@ -222,7 +210,7 @@ document_number(struct json_object *o, const char *name)
 		    !((double)(int64_t)d < d))
 			n = (int64_t)d;
 	} else if (text != NULL) {
-		n = digits(text);
+		n = span_number(span_of(text));
 	}
 	return n < 0 || n > MAX_NUMBER ? -1 : n;
 }

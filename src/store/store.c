@@ -733,24 +733,13 @@ pending_free(struct pending *p)
 	memset(p, 0, sizeof *p);
 }
 
-/* Reads digits up to a blank; other characters, or too many digits, give 0. */
+/* Takes a number up to a blank; other text, or too many digits, give 0. */
 static int64_t
 take_number(struct span *text)
 {
-	int64_t n = 0;
-	bool ok = true;
+	int64_t n = span_number(span_take(text, ' '));
 
-	for (; text->n > 0 && *text->p != ' '; text->p++, text->n--) {
-		ok = ok && *text->p >= '0' && *text->p <= '9' &&
-		    n < INT64_MAX / 10 - 1;
-		if (ok)
-			n = n * 10 + (*text->p - '0');
-	}
-	if (text->n > 0) {
-		text->p++;
-		text->n--;
-	}
-	return ok ? n : 0;
+	return n < 0 ? 0 : n;
 }
 
 /* Sets a text once: the first line of a kind counts. */

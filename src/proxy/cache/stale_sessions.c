@@ -94,22 +94,6 @@ add_record(struct buf *out, const struct record *r)
 	return buf_addf(out, "%s\n", sum);
 }
 
-static int64_t
-number(struct span digits)
-{
-	int64_t n = 0;
-	size_t i;
-
-	if (digits.n > 18)
-		return 0;
-	for (i = 0; i < digits.n; i++) {
-		if (digits.p[i] < '0' || digits.p[i] > '9')
-			return 0;
-		n = n * 10 + (digits.p[i] - '0');
-	}
-	return n;
-}
-
 /* Reads a record. It is valid if add_record would write exactly the same
  * bytes. */
 static bool
@@ -123,7 +107,7 @@ parse_record(struct span text, struct record *r)
 	    !file_line(&text, &began) || !file_line(&text, &r->session) ||
 	    !file_line(&text, &r->version) || !is_valid(r->session, r->version))
 		return false;
-	r->began_ms = number(began);
+	r->began_ms = span_number(began);
 	same = add_record(&b, r) == 0 && from.n >= b.n &&
 	    memcmp(from.p, b.p, b.n) == 0;
 	buf_free(&b);

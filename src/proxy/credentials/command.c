@@ -11,6 +11,7 @@
 
 #include "proxy/credentials/command.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 #include <json-c/json.h>
@@ -54,108 +55,80 @@ struct command_auth {
 	int64_t refused_at; /* time of the last run because of a 401 */
 };
 
-/* Reads digits of a fixed width, in a range, and moves *at on. Returns -1 if
- * they are not there. */
-static int
-number(const char **at, unsigned width, int low, int high)
-{
-	int n = 0;
-
-	for (; width > 0; width--, (*at)++) {
-		if (**at < '0' || **at > '9')
-			return -1;
-		n = n * 10 + (**at - '0');
-	}
-	return n < low || n > high ? -1 : n;
-}
-
-/* Moves *at past one byte out of bytes. Returns false if it is another byte. */
+/* Does text begin like the pattern, in which 0 is any digit, and a letter also
+ * the small one? */
 static bool
-one_of(const char **at, const char *bytes)
+begins(const char *text, const char *pattern)
 {
-	if (**at == '\0' || strchr(bytes, **at) == NULL)
-		return false;
-	(*at)++;
+	for (; *pattern != '\0'; text++, pattern++)
+		if (*pattern == '0' ? !is_digit(*text) :
+				      toupper((unsigned char)*text) != *pattern)
+			return false;
 	return true;
 }
 
-/* Reads "2026-01-31" as days since 1970, or returns -1. */
+/* Returns the number that these n digits are. */
+static int
+digits(const char *p, size_t n)
+{
+	return (int)span_number((struct span){ p, n });
+}
+
+/* Returns "2026-01-31" as days since 1970, or -1 if there is no such day. */
 static int64_t
-read_date(const char **at)
+days_of(const char *date)
 {
 	static const int before[] = { 0, 31, 59, 90, 120, 151, 181, 212, 243,
 		273, 304, 334, 365 };
-	int y, m = -1, d = -1, leap;
-	int64_t past;
+	int y = digits(date, 4), m = digits(date + 5, 2),
+	    d = digits(date + 8, 2);
+	int leap = (y % 4 == 0 && y % 100 != 0) || y % 400 == 0;
+	int64_t past = y - 1; /* the years before y, for counting leap days */
 
-	y = number(at, 4, 1970, 9999);
-	if (y >= 0 && one_of(at, "-"))
-		m = number(at, 2, 1, 12);
-	if (m >= 0 && one_of(at, "-"))
-		d = number(at, 2, 1, 31);
-	if (d < 0)
+	if (y < 1970 || m < 1 || m > 12 || d < 1 ||
+	    d > before[m] - before[m - 1] + (m == 2 && leap))
 		return -1;
-	leap = (y % 4 == 0 && y % 100 != 0) || y % 400 == 0;
-	if (d > before[m] - before[m - 1] + (m == 2 && leap))
-		return -1;
-	past = y - 1; /* the years before y, for counting leap days */
 	return (past - 1969) * 365 + past / 4 - past / 100 + past / 400 - 477 +
 	    before[m - 1] + (m > 2 && leap) + d - 1;
 }
 
-/* Reads "12:34:56" as seconds, or returns -1. A fraction is dropped. */
+/* Returns "12:34" as minutes, or -1 if there is no such time. */
 static int
-read_time(const char **at)
+minutes_of(const char *time)
 {
-	int h, m = -1, s = -1;
+	int h = digits(time, 2), m = digits(time + 3, 2);
 
-	h = number(at, 2, 0, 23);
-	if (h >= 0 && one_of(at, ":"))
-		m = number(at, 2, 0, 59);
-	if (m >= 0 && one_of(at, ":"))
-		s = number(at, 2, 0, 60);
-	if (s < 0)
-		return -1;
-	if (one_of(at, ".")) {
-		if (!one_of(at, "0123456789"))
-			return -1;
-		*at += strspn(*at, "0123456789");
-	}
-	return (h * 60 + m) * 60 + s;
+	return h > 23 || m > 59 ? -1 : h * 60 + m;
 }
 
-/* Reads "Z" or "+01:00" as seconds to subtract. Returns 0, or -1. */
-static int
-read_offset(const char **at, int *seconds)
-{
-	int h, m = -1, sign;
-
-	*seconds = 0;
-	if (one_of(at, "Zz"))
-		return 0;
-	sign = **at == '-' ? -1 : 1;
-	if (!one_of(at, "+-"))
-		return -1;
-	h = number(at, 2, 0, 23);
-	if (h >= 0 && one_of(at, ":"))
-		m = number(at, 2, 0, 59);
-	*seconds = sign * (h * 60 + m) * 60;
-	return m < 0 ? -1 : 0;
-}
-
-/* Reads a time of RFC 3339 as s since 1970, or returns -1. */
+/* Reads a time of RFC 3339, without its fraction, as s since 1970, or returns
+ * -1. */
 static int64_t
 read_instant(const char *text)
 {
-	int64_t days = read_date(&text);
-	int seconds, offset;
+	int minutes, seconds, offset = 0, sign = 1;
+	const char *zone;
+	int64_t days;
 
-	if (days < 0 || !one_of(&text, "Tt"))
+	if (!begins(text, "0000-00-00T00:00:00"))
 		return -1;
-	seconds = read_time(&text);
-	if (seconds < 0 || read_offset(&text, &offset) < 0 || *text != '\0')
+	days = days_of(text);
+	minutes = minutes_of(text + 11);
+	seconds = digits(text + 17, 2);
+	zone = text + 19;
+	if (begins(zone, ".0"))
+		zone += 1 + strspn(zone + 1, "0123456789");
+	if (begins(zone, "+00:00") || begins(zone, "-00:00")) {
+		sign = *zone == '-' ? -1 : 1;
+		offset = minutes_of(zone + 1);
+		zone += 5;
+	} else if (!begins(zone, "Z")) {
 		return -1;
-	return days * 86400 + seconds - offset;
+	}
+	if (days < 0 || minutes < 0 || seconds > 60 || offset < 0 ||
+	    zone[1] != '\0')
+		return -1;
+	return days * 86400 + (minutes - sign * offset) * 60 + seconds;
 }
 
 /* Hides the environment: ${VAR} in a helper's output is not replaced. */

@@ -133,6 +133,15 @@ START_TEST(test_spans)
 	ck_assert(span_is(span_trim(span_of("\t a b \n"), " \t\n"), "a b"));
 	ck_assert(span_is(span_trim(span_of("  "), " "), ""));
 	ck_assert(span_is(span_trim(none, " "), ""));
+	ck_assert_int_eq(span_number(span_of("0")), 0);
+	ck_assert_int_eq(span_number(span_of("0123456789")), 123456789);
+	ck_assert_int_eq(span_number(span_of("900000000000000000")),
+	    900000000000000000);
+	ck_assert_int_eq(span_number(none), -1);
+	ck_assert_int_eq(span_number(span_of("12a")), -1);
+	ck_assert_int_eq(span_number(span_of("-1")), -1);
+	ck_assert_int_eq(span_number(span_of(" 1")), -1);
+	ck_assert_int_eq(span_number(span_of("99999999999999999999")), -1);
 }
 END_TEST
 
