@@ -39,20 +39,22 @@ enum {
 
 struct row {
 	unsigned when;
-	CURLcode result;    /* CURLE_OK: any */
-	int os_error;       /* 0: any */
-	int proxy_status;   /* 0: any */
-	const char *needle; /* in libcurl's text, case ignored; NULL: any */
+	CURLcode result;  /* CURLE_OK: any */
+	int os_error;     /* 0: any */
+	int proxy_status; /* 0: any */
+	/* In libcurl's text, case ignored: one of these, with "|" between them;
+	 * NULL: any. */
+	const char *needles;
 	const char *why, *remedy;
 };
 
-#define ROW(when, result, os_error, status, needle, why, remedy)               \
+#define ROW(when, result, os_error, status, needles, why, remedy)              \
 	{                                                                      \
-		when, result, os_error, status, needle, why, remedy            \
+		when, result, os_error, status, needles, why, remedy           \
 	}
 /* by libcurl's text; by its code; by the system's errno; by CONNECT's status */
-#define SAYS(when, needle, why, remedy)                                        \
-	ROW(when, CURLE_OK, 0, 0, needle, why, remedy)
+#define SAYS(when, needles, why, remedy)                                       \
+	ROW(when, CURLE_OK, 0, 0, needles, why, remedy)
 #define CODE(when, code, why, remedy) ROW(when, code, 0, 0, NULL, why, remedy)
 #define ERRNO(when, number, why, remedy)                                       \
 	ROW(when, CURLE_OK, number, 0, NULL, why, remedy)
@@ -60,11 +62,10 @@ struct row {
 	ROW(when, CURLE_OK, 0, status, NULL, why, remedy)
 
 #define PROXY_SETTING "Correct {from}, or bypass the proxy: --noproxy {host}"
+#define PROXY_CANNOT "the proxy{proxy} cannot connect to it ({status})"
+#define PROXY_HOST                                                             \
+	"Check the host in the URL, or bypass the proxy: --noproxy {host}"
 #define PROXY_RULES "Ask whoever runs the proxy, or bypass it: --noproxy {host}"
-#define RENEW                                                                  \
-	"Whoever runs the server has to renew it, unless this machine's "      \
-	"clock is wrong: it says {clock}"
-#define SET_CLOCK "If this machine's clock is wrong, set it: it says {clock}"
 #define UNKNOWN_ISSUER                                                         \
 	"its certificate is signed by an authority that is not {trusted}"
 #define SAVE_IT                                                                \
@@ -73,7 +74,6 @@ struct row {
 #define TRUST_ISSUER                                                           \
 	"If you trust it, add that authority's certificate: --cacert "         \
 	"FILE. " SAVE_IT "{insecure}"
-#define NEWER_TLS "Whoever runs the server has to enable TLS 1.2 or 1.3"
 #define ADD_CERT "Add --cert FILE and --key FILE"
 #define OTHER_CERT "Use one that it trusts: --cert FILE --key FILE"
 #define CUT_AFTER_HANDSHAKE                                                    \
@@ -114,21 +114,13 @@ static const struct row rows[] = {
 	    "Add --proxy-user USER:PASSWORD or --proxy-negotiate"),
 	STATUS(OF_PROXY, 403, "the proxy{proxy} does not allow it (403)",
 	    PROXY_RULES),
-	STATUS(OF_PROXY, 502, "the proxy{proxy} cannot connect to it (502)",
-	    "Check the host in the URL, or bypass the proxy: "
-	    "--noproxy {host}"),
-	STATUS(OF_PROXY, 503, "the proxy{proxy} cannot connect to it (503)",
-	    "Check the host in the URL, or bypass the proxy: "
-	    "--noproxy {host}"),
-	STATUS(OF_PROXY, 504, "the proxy{proxy} cannot connect to it (504)",
-	    "Check the host in the URL, or bypass the proxy: "
-	    "--noproxy {host}"),
+	STATUS(OF_PROXY, 502, PROXY_CANNOT, PROXY_HOST),
+	STATUS(OF_PROXY, 503, PROXY_CANNOT, PROXY_HOST),
+	STATUS(OF_PROXY, 504, PROXY_CANNOT, PROXY_HOST),
 	STATUS(OF_PROXY, -1, "the proxy{proxy} refused to connect ({status})",
 	    PROXY_RULES),
 	ROW(OF_PROXY | UNREACHED, CURLE_PROXY, 0, 0, NULL,
-	    "the proxy{proxy} cannot connect to it",
-	    "Check the host in the URL, or bypass the proxy: "
-	    "--noproxy {host}"),
+	    "the proxy{proxy} cannot connect to it", PROXY_HOST),
 	SAYS(OF_PROXY, "invalid version",
 	    "the proxy{proxy} does not speak SOCKS",
 	    "Begin {from} with http:// if it is an HTTP proxy"),
@@ -139,10 +131,7 @@ static const struct row rows[] = {
 	CODE(OF_PROXY, CURLE_OPERATION_TIMEDOUT,
 	    "no connection through the proxy{proxy} within {timeout}",
 	    PROXY_SETTING),
-	SAYS(OF_PROXY, "wrong version number",
-	    "the proxy{proxy} does not speak TLS",
-	    "Begin {from} with http:// instead of https://"),
-	SAYS(OF_PROXY, "packet length too long",
+	SAYS(OF_PROXY, "wrong version number|packet length too long",
 	    "the proxy{proxy} does not speak TLS",
 	    "Begin {from} with http:// instead of https://"),
 	CODE(OF_PROXY | TLS, CURLE_PEER_FAILED_VERIFICATION,
@@ -204,26 +193,17 @@ static const struct row rows[] = {
 	    "Start the server, or check the host and port in the URL"),
 
 	/* TLS: not its own */
-	SAYS(OF_SERVER | HTTPS, "wrong version number",
-	    "it does not speak TLS on this port",
-	    "If it speaks plain http, write http:// in the URL{allow}"),
-	SAYS(OF_SERVER | HTTPS, "packet length too long",
-	    "it does not speak TLS on this port",
-	    "If it speaks plain http, write http:// in the URL{allow}"),
-	SAYS(OF_SERVER | HTTPS, "record layer failure",
-	    "it does not speak TLS on this port",
-	    "If it speaks plain http, write http:// in the URL{allow}"),
-	SAYS(OF_SERVER | HTTPS, "unexpected TLS packet",
+	SAYS(OF_SERVER | HTTPS,
+	    "wrong version number|packet length too long|record layer "
+	    "failure|unexpected TLS packet",
 	    "it does not speak TLS on this port",
 	    "If it speaks plain http, write http:// in the URL{allow}"),
 
 	/* TLS: the server refuses */
-	SAYS(OF_SERVER | TLS, "alert protocol version",
-	    "it does not support TLS 1.2 or newer", NEWER_TLS),
-	SAYS(OF_SERVER | TLS, "unsupported protocol",
-	    "it does not support TLS 1.2 or newer", NEWER_TLS),
-	SAYS(OF_SERVER | TLS, "sigalg disallowed",
-	    "it does not support TLS 1.2 or newer", NEWER_TLS),
+	SAYS(OF_SERVER | TLS,
+	    "alert protocol version|unsupported protocol|sigalg disallowed",
+	    "it does not support TLS 1.2 or newer",
+	    "Whoever runs the server has to enable TLS 1.2 or 1.3"),
 	SAYS(OF_SERVER | TLS, "alert certificate required",
 	    "it requires a client certificate", ADD_CERT),
 	SAYS(OF_SERVER | TLS | WITH_CERT, "alert unknown ca",
@@ -248,22 +228,20 @@ static const struct row rows[] = {
 	    "Ask whoever runs the server"),
 
 	/* TLS: its certificate */
-	SAYS(OF_SERVER | TLS, "has expired", "its certificate has expired",
-	    RENEW),
-	SAYS(OF_SERVER | TLS, "expiration date", "its certificate has expired",
-	    RENEW),
-	SAYS(OF_SERVER | TLS, "not yet valid",
-	    "its certificate is not valid yet", SET_CLOCK),
-	SAYS(OF_SERVER | TLS, "activation date",
-	    "its certificate is not valid yet", SET_CLOCK),
+	SAYS(OF_SERVER | TLS, "has expired|expiration date",
+	    "its certificate has expired",
+	    "Whoever runs the server has to renew it, unless this machine's "
+	    "clock is wrong: it says {clock}"),
+	SAYS(OF_SERVER | TLS, "not yet valid|activation date",
+	    "its certificate is not valid yet",
+	    "If this machine's clock is wrong, set it: it says {clock}"),
 	SAYS(OF_SERVER | TLS | WITH_NAMES, "match",
 	    "its certificate is for {names}, not for {host}",
 	    "Use the name from the certificate in the URL"),
 	SAYS(OF_SERVER | TLS, "match", "its certificate is not for {host}",
 	    "Use the name from the certificate in the URL"),
-	SAYS(OF_SERVER | TLS, "in certificate chain", UNKNOWN_ISSUER,
+	SAYS(OF_SERVER | TLS, "in certificate chain|issuer", UNKNOWN_ISSUER,
 	    TRUST_ISSUER),
-	SAYS(OF_SERVER | TLS, "issuer", UNKNOWN_ISSUER, TRUST_ISSUER),
 	SAYS(OF_SERVER | TLS, "signed certificate",
 	    "its certificate is self-signed, and not {trusted}",
 	    "If you trust it, add that certificate: --cacert FILE. " SAVE_IT
@@ -330,6 +308,21 @@ state_of(const struct http_failure *f)
 }
 
 static bool
+says(const char *text, const char *needles)
+{
+	struct span rest = span_of(needles), needle;
+	bool found = needles == NULL;
+	char word[64];
+
+	while (!found && rest.n > 0) {
+		needle = span_take(&rest, '|');
+		snprintf(word, sizeof word, "%.*s", (int)needle.n, needle.p);
+		found = strcasestr(text, word) != NULL;
+	}
+	return found;
+}
+
+static bool
 fits(const struct row *r, const struct http_failure *f, unsigned state)
 {
 	return (r->when & state) == r->when &&
@@ -337,7 +330,7 @@ fits(const struct row *r, const struct http_failure *f, unsigned state)
 	    (r->os_error == 0 || r->os_error == f->os_error) &&
 	    (r->proxy_status == 0 || r->proxy_status == f->proxy_status ||
 		(r->proxy_status == -1 && f->proxy_status >= 300)) &&
-	    (r->needle == NULL || strcasestr(f->text, r->needle) != NULL);
+	    says(f->text, r->needles);
 }
 
 /* Returns the value of an item of the certificate, or NULL. The first one is
