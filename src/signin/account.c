@@ -72,16 +72,21 @@ read_documents(struct account *a, char **why)
 	return 0;
 }
 
+/* path NULL: there is none. */
 static int
-read_key(struct account *a, char **why)
+read_key(struct assertion_key **key, const char *option, const char *path,
+    char **why)
 {
-	char *pem = secret_file("--client-key", a->options->client_key, why);
+	char *pem;
 
+	if (path == NULL)
+		return 0;
+	pem = secret_file(option, path, why);
 	if (pem == NULL)
 		return -1;
-	a->client_key = assertion_key(span_of(pem), why);
+	*key = assertion_key(span_of(pem), why);
 	secret_free(pem);
-	return a->client_key == NULL ? -1 : 0;
+	return *key == NULL ? -1 : 0;
 }
 
 static int
@@ -103,79 +108,54 @@ read_client(struct account *a, char **why)
 	    (a->client_secret = secret_env("--client-secret-env",
 		 o->client_secret_env, why)) == NULL)
 		return -1;
-	return o->client_key == NULL ? 0 : read_key(a, why);
+	return read_key(&a->client_key, "--client-key", o->client_key, why);
 }
 
 /* --- a token that is passed --- */
 
-static char *
-read_given(void *arg, char **why)
-{
-	const struct account_token *t = arg;
-
-	return t->file != NULL ?
-	    secret_platform_file(t->source.option, t->file, why) :
-	    secret_env(t->source.option, t->variable, why);
-}
-
 static int
-token_of(struct account_token *t, const char *const name[3], const char *file,
+token_of(struct token_source *t, const char *const name[3], const char *file,
     const char *variable, const char *command, const char *const *unset,
     char **why)
 {
 	char *fault;
 
-	t->file = file;
-	t->variable = variable;
-	t->source = (struct token_source){
+	*t = (struct token_source){
 		.option = file != NULL ? name[0] :
 		    variable != NULL   ? name[1] :
 					 name[2],
-		.read = read_given,
-		.arg = t,
+		.file = file,
+		.variable = variable,
 		.unset = unset,
 	};
 	if (command == NULL)
 		return 0;
 	t->command = child_words(command, &fault);
-	if (t->command == NULL) {
-		*why = xasprintf("%s: %s", t->source.option, fault);
-		free(fault);
-		return -1;
-	}
-	t->source.command = t->command;
-	return 0;
+	if (t->command != NULL)
+		return 0;
+	*why = xasprintf("%s: %s", t->option, fault);
+	free(fault);
+	return -1;
 }
 
 /* --- the provider --- */
 
-/* The user names the provider, and not the MCP server: it may be anywhere but
- * at an address that is never used. */
 static bool
-allow_provider(const struct sockaddr *sa, void *arg)
+allow(const struct sockaddr *sa, void *arg)
 {
-	struct account_provider *p = arg;
+	struct fetcher *const *f = arg;
 
-	return fetcher_allows(sa, p->config.fetcher);
+	return fetcher_allows(sa, *f);
 }
 
 static int
 read_secrets(struct account_provider *p, const struct options *o, char **why)
 {
-	char *pem;
-
 	if (o->idp_client_secret_file != NULL &&
 	    (p->secret = secret_file("--idp-client-secret-file",
 		 o->idp_client_secret_file, why)) == NULL)
 		return -1;
-	if (o->idp_key == NULL)
-		return 0;
-	pem = secret_file("--idp-key", o->idp_key, why);
-	if (pem == NULL)
-		return -1;
-	p->key = assertion_key(span_of(pem), why);
-	secret_free(pem);
-	return p->key == NULL ? -1 : 0;
+	return read_key(&p->key, "--idp-key", o->idp_key, why);
 }
 
 static int
@@ -188,7 +168,7 @@ find_id_token(struct account_provider *p, const struct account *a, char **why)
 	if (o->idp_token_file == NULL && o->idp_token_env == NULL &&
 	    o->idp_token_command == NULL)
 		return 0;
-	p->config.id_token = &p->id_token.source;
+	p->config.id_token = &p->id_token;
 	return token_of(&p->id_token, names, o->idp_token_file,
 	    o->idp_token_env, o->idp_token_command, a->login.desktop.unset,
 	    why);
@@ -237,9 +217,12 @@ find_provider(struct account *a, char **why)
 		return fail_why(why, "--idp: \"%s\" is not a URL", o->idp);
 	if (read_secrets(p, o, why) != 0 || find_id_token(p, a, why) != 0)
 		return -1;
-	p->http = network_auth(&a->network, a->loop, o, allow_provider, p, why);
+	p->http = network_auth(&a->network, a->loop, o, allow, &c->fetcher,
+	    why);
 	if (p->http == NULL)
 		return -1;
+	/* The user names the provider, and not the MCP server: it may be
+	 * anywhere but at an address that is never used. */
 	c->fetcher = fetcher_new(a->loop, p->http, ADDRESS_PUBLIC, true);
 	c->issuer = o->idp;
 	c->client_id = o->idp_client_id;
@@ -278,7 +261,7 @@ find_assertion(struct account *a, char **why)
 
 	if (o->auth != AUTH_WORKLOAD)
 		return 0;
-	a->login.assertion = &a->assertion.source;
+	a->login.assertion = &a->assertion;
 	return token_of(&a->assertion, names, o->assertion_file,
 	    o->assertion_env, o->assertion_command, a->login.desktop.unset,
 	    why);
@@ -307,14 +290,6 @@ void
 account_set_peer(struct account *a, const char *peer)
 {
 	fetcher_allow(a->fetcher, class_of(a, peer));
-}
-
-static bool
-allow(const struct sockaddr *sa, void *arg)
-{
-	struct account *a = arg;
-
-	return fetcher_allows(sa, a->fetcher);
 }
 
 /* Looks where the user's desktop is. Hosts pass on HOME, PATH and little else;
@@ -436,7 +411,7 @@ account_init(struct account *a, struct loop *l, const struct options *o,
 	if (read_client(a, why) != 0 || find_assertion(a, why) != 0 ||
 	    find_browser(a, why) != 0)
 		return -1;
-	a->http = network_auth(&a->network, l, o, allow, a, why);
+	a->http = network_auth(&a->network, l, o, allow, &a->fetcher, why);
 	if (a->http == NULL)
 		return -1;
 	a->fetcher = fetcher_new(l, a->http, class_of(a, peer),

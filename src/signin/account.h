@@ -11,20 +11,13 @@
 #include "signin/fetch.h"
 #include "signin/two_logins.h"
 
-/* A token that options pass, and what reads it. */
-struct account_token {
-	struct token_source source;
-	const char *file, *variable; /* of the options; NULL: not that */
-	char **command;              /* words */
-};
-
 /* The identity provider of --auth enterprise. */
 struct account_provider {
 	struct url url;
 	struct http *http;
 	char *secret;
 	struct assertion_key *key;
-	struct account_token id_token;
+	struct token_source id_token;
 	struct login_provider config;
 	struct login_config login; /* of the user, there */
 };
@@ -41,7 +34,7 @@ struct account {
 	char *client_id, *client_secret, *client_scope;
 	struct json_object *client_metadata; /* of the user; NULL: not given */
 	struct assertion_key *client_key;
-	struct account_token assertion;
+	struct token_source assertion;
 	char **browser;
 	char **unset;
 	char **desktop; /* variables of the desktop that the host has kept from

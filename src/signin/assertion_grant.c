@@ -21,25 +21,73 @@
 #include "auth/claims.h"
 #include "base/bounds.h"
 #include "io/child.h"
+#include "options/from_options.h"
 #include "signin/id_token.h"
 
-/*
- * A JWT that the user passes. What is no JWT, or has expired, is not sent: the
- * authorization server would say less about it than can be said here.
- */
+/* --- a JWT that the user passes --- */
 
-struct given_token {
-	const struct token_source *from;
-	int64_t now;
-	given_token_cb *cb;
-	void *arg;
-	struct child *child;
+/* A program that prints it. */
+struct program {
+	struct login *login;
+	struct child *child; /* NULL: it has ended */
+	enum child_end end;
+	char *fate; /* NULL: it ended well */
 	struct buf output;
 };
 
+static void
+on_done(enum child_end end, int value, void *arg)
+{
+	struct program *p = arg;
+
+	p->child = NULL;
+	p->end = end;
+	if (end != CHILD_EXIT || value != 0)
+		p->fate = child_fate(end, value);
+	login_set_done(p->login);
+}
+
+/* Returns what the program prints, owned by the caller. NULL: it is reported why
+ * not. */
+static char *
+run(struct login *g, const struct token_source *from)
+{
+	static const struct child_ops ops = { .done = on_done };
+	struct program p = { .login = g };
+	const struct child_config config = {
+		.argv = (const char *const *)from->command,
+		.unset = from->unset,
+		.output = true,
+		.all = &p.output,
+		.max_output = BOUND_TEXT_BYTES,
+		.timeout_ms = BOUND_STEP_MS,
+	};
+	char *why;
+
+	g->done = false;
+	p.child = child_new(g->loop, &config, &ops, &p);
+	if (login_await(g) && p.fate == NULL)
+		return buf_take(&p.output);
+	if (p.fate != NULL) {
+		/* what it wrote is not told: it may be a part of the token */
+		why = xasprintf("%s: the program %s", from->option, p.fate);
+		login_report_why(g,
+		    p.end == CHILD_NO_START ? CAME_UNABLE : CAME_TRANSIENT,
+		    why);
+		free(why);
+	}
+	child_free(p.child, true);
+	free(p.fate);
+	buf_wipe(&p.output);
+	return NULL;
+}
+
+/* What is no JWT, or has expired, is not sent: the authorization server would say
+ * less about it than can be said here. */
+
 /* Returns why the token is not sent, owned by the caller; NULL: it is. */
 static char *
-fault_of(const char *option, const char *token, int64_t now)
+fault_of(const char *option, const char *token)
 {
 	struct json_object *claims;
 	time_t at;
@@ -54,7 +102,7 @@ fault_of(const char *option, const char *token, int64_t now)
 		    option);
 	exp = document_number(claims, "exp");
 	json_object_put(claims);
-	if (exp < 0 || exp > now)
+	if (exp < 0 || exp > login_now())
 		return NULL;
 	at = (time_t)exp;
 	if (localtime_r(&at, &tm) != NULL)
@@ -64,107 +112,38 @@ fault_of(const char *option, const char *token, int64_t now)
 	    option, date);
 }
 
-/* Tells the token in text, without the blanks around it, or what is wrong with
- * it. */
-static void
-tell(const struct token_source *from, struct span text, int64_t now,
-    given_token_cb *cb, void *arg)
+/* Takes the token in text, without the blanks around it. Returns what is wrong
+ * with it, owned by the caller, or NULL. */
+static char *
+take_given(struct login *g, const char *option, struct span text)
 {
-	char *token, *why;
-
-	while (text.n > 0 && strchr(" \t\r\n", text.p[text.n - 1]) != NULL)
-		text.n--;
-	while (text.n > 0 && strchr(" \t\r\n", *text.p) != NULL) {
-		text.p++;
-		text.n--;
-	}
-	if (text.n == 0) {
-		why = xasprintf("%s: it contains no token", from->option);
-		cb(NULL, why, false, arg);
-		free(why);
-		return;
-	}
-	token = xstrndup(text.p, text.n);
-	why = fault_of(from->option, token, now);
-	cb(why == NULL ? token : NULL, why, false, arg);
-	free(why);
-	string_wipe(&token);
+	text = span_trim(text, " \t\r\n");
+	string_wipe(&g->assertion);
+	g->assertion = xstrndup(text.p, text.n);
+	return text.n == 0 ? xasprintf("%s: it contains no token", option) :
+			     fault_of(option, g->assertion);
 }
 
-static void
-given_token_free(struct given_token *t)
-{
-	buf_wipe(&t->output);
-	free(t);
-}
-
-static void
-on_done(enum child_end end, int value, void *arg)
-{
-	struct given_token *t = arg;
-	char *fate = child_fate(end, value), *why;
-
-	t->child = NULL;
-	if (end == CHILD_EXIT && value == 0) {
-		tell(t->from, buf_span(&t->output), t->now, t->cb, t->arg);
-	} else {
-		/* what it wrote is not told: it may be a part of the token */
-		why = xasprintf("%s: the program %s", t->from->option, fate);
-		t->cb(NULL, why, end != CHILD_NO_START, t->arg);
-		free(why);
-	}
-	free(fate);
-	given_token_free(t);
-}
-
-static struct given_token *
-run(struct loop *l, const struct token_source *from, int64_t now,
-    given_token_cb *cb, void *arg)
-{
-	static const struct child_ops ops = { .done = on_done };
-	struct given_token *t = xcalloc(1, sizeof *t);
-	const struct child_config config = {
-		.argv = (const char *const *)from->command,
-		.unset = from->unset,
-		.output = true,
-		.all = &t->output,
-		.max_output = BOUND_TEXT_BYTES,
-		.timeout_ms = BOUND_STEP_MS,
-	};
-
-	t->from = from;
-	t->now = now;
-	t->cb = cb;
-	t->arg = arg;
-	t->child = child_new(l, &config, &ops, t);
-	return t;
-}
-
-struct given_token *
-given_token_get(struct loop *l, const struct token_source *from, int64_t now,
-    given_token_cb *cb, void *arg)
+/* Reads it into g->assertion. false: it is reported why not. */
+static bool
+read_given(struct login *g, const struct token_source *from)
 {
 	char *text, *why = NULL;
+	bool good;
 
-	if (from->command != NULL)
-		return run(l, from, now, cb, arg);
-	text = from->read(from->arg, &why);
-	if (text == NULL)
-		cb(NULL, why, false, arg);
-	else
-		tell(from, span_of(text), now, cb, arg);
-	free(why);
+	text = from->command != NULL ?
+	    run(g, from) :
+	    from->file != NULL ?
+	    secret_platform_file(from->option, from->file, &why) :
+	    secret_env(from->option, from->variable, &why);
+	if (text != NULL)
+		why = take_given(g, from->option, span_of(text));
+	if (why != NULL)
+		login_report_why(g, CAME_UNABLE, why);
+	good = text != NULL && why == NULL;
 	string_wipe(&text);
-	return NULL;
-}
-
-void
-given_token_cancel(struct given_token *t)
-{
-	if (t == NULL)
-		return;
-	child_free(t->child, true);
-	given_token_free(t);
+	free(why);
+	return good;
 }
 
 /* Each token is a new one for the client, and for whom the assertion or the ID
@@ -334,33 +313,6 @@ find_provider(struct login *g)
 }
 
 /* --- what the user passes, or has --- */
-
-static void
-on_given(const char *token, const char *why, bool transient, void *arg)
-{
-	struct login *g = arg;
-
-	g->given = NULL;
-	string_wipe(&g->assertion);
-	g->assertion = string_copy(token);
-	if (token == NULL)
-		login_report_why(g, transient ? CAME_TRANSIENT : CAME_UNABLE,
-		    why);
-	login_set_done(g);
-}
-
-/* Reads it into g->assertion. false: it is reported why not. */
-static bool
-read_given(struct login *g, const struct token_source *from)
-{
-	g->done = false;
-	g->given = given_token_get(g->loop, from, login_now(), on_given, g);
-	if (login_await(g))
-		return g->assertion != NULL;
-	given_token_cancel(g->given);
-	g->given = NULL;
-	return false;
-}
 
 static void
 on_identity(const struct record *r, const char *why, void *arg)

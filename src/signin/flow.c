@@ -193,7 +193,7 @@ open_tab(struct login *g)
 	if (g->config.force || wall < third ||
 	    wall - third >= BOUND_TABS_MS / 1000)
 		return step_await(g, login_open);
-	login_say(g, LEVEL_WARN,
+	log_put(LEVEL_WARN,
 	    "too many browser tabs were opened recently: open the URL "
 	    "yourself");
 	login_unlock_tab(g);
@@ -238,7 +238,7 @@ exchange_code(struct login *g, bool *again)
 		return true;
 	if (came == CAME_DEAD_CLIENT && step_is_ours(g) && !g->anew &&
 	    registers(g)) {
-		login_say(g, LEVEL_INFO,
+		log_put(LEVEL_INFO,
 		    "the authorization server no longer knows the client: "
 		    "registering a new one");
 		*again = g->anew = true;
@@ -366,7 +366,7 @@ ask(struct login *g)
 			return ask_by_device(g);
 		/* A server that does not know PKCE ignores what is sent. */
 		if (g->found.server.pkce_untold && !warned)
-			login_say(g, LEVEL_WARN,
+			log_put(LEVEL_WARN,
 			    "the authorization server of %s" PKCE_UNTOLD
 			    ": using it anyway (--assume-pkce silences this)",
 			    g->config.server->host);

@@ -87,7 +87,7 @@ step_adopt(struct login *g)
 		return step_end_why(g, LOGIN_FAILED);
 	}
 	if (moved)
-		login_say(g, LEVEL_INFO,
+		log_put(LEVEL_INFO,
 		    "%s now has a different authorization server",
 		    c->server->host);
 	login_adopt(g, moved ? FORGET_CLIENT : FORGET_NOTHING);

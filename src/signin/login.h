@@ -41,14 +41,10 @@ struct login_provider {
  * it. It stays with whom it was asked for, and in no message. All borrowed. */
 struct token_source {
 	const char *option; /* its name, for people */
-	/* Reads the text, from a file or a variable. Owned by the caller; NULL
-	 * with *why for people, which names the option. */
-	char *(*read)(void *arg, char **why);
-	void *arg;
-	/* or the words of a program that prints it, NULL-ended; and the
-	 * variables that it does not get */
-	char *const *command;
-	const char *const *unset;
+	/* Where it is: one of these is not NULL. */
+	const char *file, *variable;
+	char **command;           /* the words of a program that prints it */
+	const char *const *unset; /* variables that the program does not get */
 };
 
 /* All borrowed for the life of the login. NULL: not given. */

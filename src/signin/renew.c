@@ -53,7 +53,7 @@ refresh(struct login *g)
 			step_await_ready(g, login_refresh);
 	if (g->in.came != CAME_LOST)
 		return g->in.came;
-	login_say(g, LEVEL_INFO,
+	log_put(LEVEL_INFO,
 	    "the answer to the refresh was lost: asking once more");
 	return step_wait_ms(g, 200) == CAME_TIME ?
 	    step_await(g, login_refresh) :
@@ -82,7 +82,7 @@ by_refresh(struct login *g)
 	}
 	if (!step_is_refusal(came) && came != CAME_NO_DOCUMENT)
 		return step_fail(g);
-	login_say(g, dead ? LEVEL_INFO : LEVEL_WARN,
+	log_put(dead ? LEVEL_INFO : LEVEL_WARN,
 	    "the authorization server did not renew the token: %s", g->told);
 	why = xasprintf("the authorization server did not renew the token: %s. "
 			"Sign in again: mcpsplice login URL",

@@ -85,8 +85,7 @@ struct login {
 	/* under way: at most one of them */
 	struct loop_timer *timer; /* of the order, and of a part of it */
 	struct store_op *op;
-	struct given_token *given;
-	char *assertion;   /* that it gave, or NULL */
+	char *assertion;   /* that the user passes, or NULL */
 	struct dpop *dpop; /* proofs for the token endpoint */
 
 	struct loop_timer *timeout;           /* of the user */
@@ -146,9 +145,6 @@ bool login_fetch(struct login *g, struct fetcher *f,
 void login_set_timer(struct login *g, int64_t ms);
 /* CAME_TIMEOUT comes after ms, whatever comes before; negative: it does not. */
 void login_set_timeout(struct login *g, int64_t ms);
-/* Logs a line for people. */
-void login_say(struct login *g, enum log_level level, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
 
 /* --- locks.c --- */
 
@@ -217,18 +213,6 @@ void login_ask_credentials(struct login *g, struct client_request *r);
 login_part login_refresh, login_credentials, login_exchange;
 
 /* --- assertion_grant.c --- */
-
-/* token is valid in the call. NULL: it cannot be had, for the reason why;
- * transient: later it may be. The object is gone then. */
-typedef void given_token_cb(const char *token, const char *why, bool transient,
-    void *arg);
-
-/* Reads the token. A file is read at once, and cb called from inside: NULL is
- * returned then. now is s since 1970. */
-struct given_token *given_token_get(struct loop *l,
-    const struct token_source *from, int64_t now, given_token_cb *cb,
-    void *arg);
-void given_token_cancel(struct given_token *t); /* no callback; NULL is fine */
 
 /* Gets it in ms at most, and reports what came of it. */
 void login_grant(struct login *g, int64_t ms);

@@ -36,7 +36,7 @@ step_outcome(struct login *g)
 	login_wait(g);
 	while (g->in.came == CAME_BROWSER_FAILED) {
 		login_unlock_tab(g);
-		login_say(g, LEVEL_WARN,
+		log_put(LEVEL_WARN,
 		    "the browser cannot be started: open the URL yourself");
 		login_wait(g);
 	}
@@ -81,7 +81,7 @@ step_wait_out(struct login *g)
 		ms = g->in.again_ms;
 	if (ms > BOUND_RETRY_MS || g->in.now + ms > g->trouble_until)
 		return false;
-	login_say(g, LEVEL_INFO, "%s: asking again", g->told);
+	log_put(LEVEL_INFO, "%s: asking again", g->told);
 	g->pause_ms = ms * 2 > LONGEST_PAUSE_MS ? LONGEST_PAUSE_MS : ms * 2;
 	return step_wait_ms(g, ms) == CAME_TIME;
 }

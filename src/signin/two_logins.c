@@ -102,7 +102,6 @@ login_free(struct login *g)
 	if (g == NULL)
 		return;
 	store_cancel(g->op);
-	given_token_cancel(g->given);
 	listener_free(g->listener, true);
 	browser_free(g->browser);
 	loop_timer_free(g->timer);

@@ -121,17 +121,3 @@ login_set_timeout(struct login *g, int64_t ms)
 {
 	loop_timer_set(g->timeout, ms);
 }
-
-void
-login_say(struct login *g, enum log_level level, const char *fmt, ...)
-{
-	va_list ap;
-	char *text;
-
-	(void)g;
-	va_start(ap, fmt);
-	text = xvasprintf(fmt, ap);
-	va_end(ap);
-	log_put(level, "%s", text);
-	free(text);
-}

@@ -111,18 +111,20 @@ login_set_timeout(struct login *g, int64_t ms)
 	    .kind = ms < 0 ? DO_TIMEOUT_OFF : DO_TIMEOUT, .ms = ms });
 }
 
-void
-login_say(struct login *g, enum log_level level, const char *fmt, ...)
+static void
+on_log(enum log_level level, const char *text, void *arg)
 {
-	struct login_action a = { .kind = DO_LOG, .level = level };
-	va_list ap;
+	(void)arg;
+	act(&(struct login_action){
+	    .kind = DO_LOG, .level = level, .text = text });
+}
 
-	(void)g;
-	va_start(ap, fmt);
-	a.text = xvasprintf(fmt, ap);
-	va_end(ap);
-	act(&a);
-	free(a.text);
+static void
+drop_log(enum log_level level, const char *text, void *arg)
+{
+	(void)level;
+	(void)text;
+	(void)arg;
 }
 
 void
@@ -163,11 +165,15 @@ login_parts_begin(struct login *g, const struct login_wish *wish,
 		g->config
 		    .assertion = (const struct token_source *)(void *)&store;
 	player = who;
+	log_sink(drop_log, NULL);
+	log_tap(on_log, NULL);
 }
 
 void
 login_parts_end(struct login *g)
 {
+	log_tap(NULL, NULL);
+	log_sink(NULL, NULL);
 	free(g->told);
 }
 

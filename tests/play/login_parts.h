@@ -119,7 +119,7 @@ struct login_action {
 	bool interactive, again;
 	enum login_forget forget;
 	enum log_level level;
-	char *text; /* borrowed */
+	const char *text; /* borrowed */
 };
 
 /* Does an outcome come of it? */

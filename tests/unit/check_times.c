@@ -143,23 +143,24 @@ on_record(const struct record *r, const char *why, void *arg)
 	end(why);
 }
 
-static void
-on_token(const char *token, const char *why, bool transient, void *arg)
-{
-	(void)arg;
-	ck_assert_ptr_null(token);
-	ck_assert(transient);
-	end(why);
-}
-
 START_TEST(token_command)
 {
 	char *words[] = { "/bin/sh", "-c", "exec sleep 600", NULL };
 	const struct token_source from = { .option = "--assertion-command",
 		.command = words };
 
-	ck_assert_ptr_nonnull(given_token_get(l, &from, 0, on_token, NULL));
-	ends_at(loop_now(l), BOUND_STEP_MS, "did not answer within");
+	struct login g = { .loop = l,
+		.timer = loop_timer_new(l, on_nap, NULL),
+		.config = { .mode = LOGIN_CREDENTIALS, .assertion = &from } };
+	int64_t begin = loop_now(l);
+
+	login_grant(&g, BOUND_LONG_MS);
+	ck_assert_int_eq(g.in.came, CAME_TRANSIENT);
+	end(g.why);
+	ends_at(begin, BOUND_STEP_MS, "did not answer within");
+	loop_timer_free(g.timer);
+	record_free(&g.record);
+	free(g.why);
 }
 END_TEST
 
