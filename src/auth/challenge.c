@@ -29,16 +29,9 @@ struct cursor {
 enum owner { OWNER_NONE, OWNER_OTHER, OWNER_BEARER, OWNER_DPOP };
 
 static bool
-is_alnum(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	    (c >= '0' && c <= '9');
-}
-
-static bool
 is_token68(char c)
 {
-	return is_alnum(c) || (c != '\0' && strchr("-._~+/", c));
+	return c != '\0' && strchr(ALNUM "-._~+/", c) != NULL;
 }
 
 /* Returns whether there were any. */

@@ -12,13 +12,10 @@
 static bool
 is_compact(const char *token)
 {
-	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "abcdefghijklmnopqrstuvwxyz"
-				      "0123456789-_";
 	size_t parts = 1;
 
 	for (;; parts++, token++) {
-		token += strspn(token, letters);
+		token += strspn(token, ALNUM "-_");
 		if (*token != '.')
 			return *token == '\0' && parts == 3;
 	}

@@ -9,7 +9,6 @@
 #include "base/codec.h"
 
 #define REPLACEMENT "\xEF\xBF\xBD"
-#define ALNUM "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 static const char hex_digits[] = "0123456789abcdef";
 

@@ -30,9 +30,7 @@ scheme_length(const char *text)
 {
 	size_t n;
 
-	n = strspn(text,
-	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	    "0123456789+-.");
+	n = strspn(text, ALNUM "+-.");
 	if (n == 0 || text[n] != ':' || strchr("0123456789+-.", text[0]))
 		return 0;
 	return n;

@@ -128,19 +128,27 @@ login_close_listener(struct login *g)
 void
 login_close_browser(struct login *g)
 {
-	browser_free(g->browser);
+	child_free(g->browser, false);
 	g->browser = NULL;
 }
 
 static void
-on_browser(bool ok, void *arg)
+on_browser(enum child_end end, int value, void *arg)
 {
 	struct login *g = arg;
 
-	browser_free(g->browser);
 	g->browser = NULL;
-	if (!ok)
+	if (!browser_opened(end, value))
 		login_report_browser(g);
+}
+
+static void
+open_browser(struct login *g, const char *url)
+{
+	static const struct child_ops ops = { .done = on_browser };
+
+	g->browser = browser_open(g->loop, g->config.browser, url,
+	    &g->config.desktop, &ops, g);
 }
 
 void
@@ -156,9 +164,8 @@ login_open(struct login *g)
 	opened[1] = opened[0];
 	opened[0] = login_now();
 	login_save_pending(g);
-	browser_free(g->browser); /* of a client that was dead */
-	g->browser = browser_open(g->loop, g->config.browser, g->url,
-	    &g->config.desktop, on_browser, g);
+	login_close_browser(g); /* of a client that was dead */
+	open_browser(g, g->url);
 	login_report(g, CAME_DONE);
 }
 
@@ -175,8 +182,7 @@ login_open_for_other(struct login *g)
 	login_unlock(&g->tab_lock);
 	g->tab_lock = store_lock(g->store, STORE_TAB, NULL);
 	if (g->tab_lock >= 0 && safe != NULL)
-		g->browser = browser_open(g->loop, g->config.browser, safe,
-		    &g->config.desktop, on_browser, g);
+		open_browser(g, safe);
 	free(safe);
 	free(why);
 }

@@ -19,19 +19,11 @@
 #include "os/desktop.h"
 #include "os/error.h"
 
-struct browser {
-	struct child *child; /* NULL: it has ended */
-	browser_cb *cb;
-	void *arg;
-};
-
 /* RFC 3986: unreserved, and of the reserved those that a URL needs. */
 static bool
 stays(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	    (c >= '0' && c <= '9') ||
-	    (c != '\0' && strchr("-._~:/?&=%#[]@+", c) != NULL);
+	return c != '\0' && strchr(ALNUM "-._~:/?&=%#[]@+", c) != NULL;
 }
 
 static char *
@@ -72,11 +64,7 @@ fault_of(enum url_status status, const struct url *u, bool allow_http)
 const char *
 browser_word(const char *url)
 {
-	size_t n = url == NULL ? 0 :
-				 strspn(url,
-				     "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				     "abcdefghijklmnopqrstuvwxyz"
-				     "0123456789-._~:/@+=[]");
+	size_t n = url == NULL ? 0 : strspn(url, ALNUM "-._~:/@+=[]");
 
 	return n > 0 && n <= 200 && url[n] == '\0' ? url : "URL";
 }
@@ -115,31 +103,25 @@ browser_command(const char *command, bool has_display, char **why)
 	return words;
 }
 
-/* The owner may free us in its callback. */
-static void
-on_done(enum child_end end, int value, void *arg)
+bool
+browser_opened(enum child_end end, int value)
 {
-	struct browser *b = arg;
-	bool ok = end == CHILD_EXIT && value == 0;
-
-	b->child = NULL;
 	if (end == CHILD_NO_START)
 		log_info("cannot start the browser: %s", os_error_text(value));
-	else if (!ok)
+	else if (end != CHILD_EXIT || value != 0)
 		log_info("the browser ended with %s %d",
 		    end == CHILD_EXIT ? "status" : "signal", value);
-	b->cb(ok, b->arg);
+	return end == CHILD_EXIT && value == 0;
 }
 
-struct browser *
+struct child *
 browser_open(struct loop *l, char *const *command, const char *url,
-    const struct desktop *desktop, browser_cb *cb, void *arg)
+    const struct desktop *desktop, const struct child_ops *ops, void *arg)
 {
-	static const struct child_ops ops = { .done = on_done };
 	struct child_config config = {
 		.unset = desktop->unset, .set = desktop->set, .detached = true
 	};
-	struct browser *b = xcalloc(1, sizeof *b);
+	struct child *browser;
 	const char **argv;
 	size_t n;
 
@@ -149,21 +131,9 @@ browser_open(struct loop *l, char *const *command, const char *url,
 	memcpy(argv, command, n * sizeof *argv);
 	argv[n] = url;
 	config.argv = argv;
-	b->cb = cb;
-	b->arg = arg;
-	b->child = child_new(l, &config, &ops, b);
+	browser = child_new(l, &config, ops, arg);
 	free(argv);
-	return b;
-}
-
-void
-browser_free(struct browser *b)
-{
-	if (b == NULL)
-		return;
-	if (b->child != NULL)
-		child_free(b->child, false);
-	free(b);
+	return browser;
 }
 
 enum { NOTIFICATION_MS = 10 * 1000, NOTIFIER_WORDS = 16 };

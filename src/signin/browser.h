@@ -31,14 +31,13 @@ struct desktop {
 	const char *const *set;
 };
 
-/* Opens it. done is told whether the program could be started and ended well;
- * it may stay. url is from browser_url. */
-typedef void browser_cb(bool ok, void *arg);
-struct browser;
-struct browser *browser_open(struct loop *l, char *const *command,
-    const char *url, const struct desktop *desktop, browser_cb *cb, void *arg);
-/* No callback; the browser stays. NULL is fine. */
-void browser_free(struct browser *b);
+/* Opens it; url is from browser_url. The browser may stay when the child object
+ * is freed. */
+struct child *browser_open(struct loop *l, char *const *command,
+    const char *url, const struct desktop *desktop, const struct child_ops *ops,
+    void *arg);
+/* Could the program be started, and did it end well? If not, it is logged. */
+bool browser_opened(enum child_end end, int value);
 
 /* Shows it, if this system has a program for that. host is the name of the MCP
  * server. Nothing is waited for, and a failure is of no consequence: the URL is

@@ -337,10 +337,7 @@ text_of(struct json_object *doc, const char *name)
 static bool
 token_byte(char c)
 {
-	return c != '\0' &&
-	    strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-		   "0123456789-._~+/=%",
-		c) != NULL;
+	return c != '\0' && strchr(ALNUM "-._~+/=%", c) != NULL;
 }
 
 /* Is any secret of the record in this text? */

@@ -104,7 +104,7 @@ struct login {
 	char *scope; /* that was asked for */
 	char state[PKCE_BYTES], verifier[PKCE_BYTES];
 	char *url;
-	struct browser *browser;
+	struct child *browser;
 	struct callback arrived; /* by the redirect, or pasted */
 	char *device_code;
 };

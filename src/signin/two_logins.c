@@ -103,7 +103,7 @@ login_free(struct login *g)
 		return;
 	store_cancel(g->op);
 	listener_free(g->listener, true);
-	browser_free(g->browser);
+	login_close_browser(g);
 	loop_timer_free(g->timer);
 	loop_timer_free(g->timeout);
 	loop_timer_free(g->look);

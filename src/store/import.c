@@ -69,10 +69,7 @@ is_blank(char c)
 static void
 add_header(struct json_object *o, const char *line)
 {
-	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "abcdefghijklmnopqrstuvwxyz"
-				      "0123456789_-";
-	size_t n = strspn(line, letters);
+	size_t n = strspn(line, ALNUM "_-");
 	const char *value = line + n + 1;
 	char *name;
 

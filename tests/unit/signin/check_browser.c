@@ -15,7 +15,7 @@
 #include "unit/unit.h"
 
 static struct loop *loop;
-static struct browser *browser;
+static struct child *browser;
 static int told; /* 0: not yet */
 
 static void
@@ -31,7 +31,7 @@ setup(void)
 static void
 teardown(void)
 {
-	browser_free(browser);
+	child_free(browser, false);
 	loop_free(loop);
 	home_end();
 }
@@ -256,11 +256,12 @@ START_TEST(no_display)
 END_TEST
 
 static void
-on_done(bool ok, void *arg)
+on_done(enum child_end end, int value, void *arg)
 {
 	ck_assert_ptr_eq(arg, &told);
 	ck_assert_int_eq(told, 0);
-	told = ok ? 1 : -1;
+	told = browser_opened(end, value) ? 1 : -1;
+	browser = NULL;
 	loop_stop(loop, 0);
 }
 
@@ -312,10 +313,11 @@ open_with(char **words, const char *url)
 	static const char *const unset[] = { "CANARY", NULL };
 	static const char *const set[] = { "DISPLAY=:77", NULL };
 	static const struct desktop desktop = { unset, set };
+	static const struct child_ops ops = { .done = on_done };
 
 	unsetenv("DISPLAY");
 	setenv("CANARY", "secret", 1);
-	browser = browser_open(loop, words, url, &desktop, on_done, &told);
+	browser = browser_open(loop, words, url, &desktop, &ops, &told);
 	ck_assert_ptr_nonnull(browser);
 	ck_assert_int_eq(told, 0);
 	string_list_free(words);
@@ -390,35 +392,12 @@ START_TEST(a_browser_stays)
 		run(100);
 	ck_assert(home_exists("argv"));
 	ck_assert_int_eq(told, 0);
-	browser_free(browser);
+	child_free(browser, false);
 	browser = NULL;
 	for (i = 0; i < 100 && !home_exists("late"); i++)
 		run(100);
 	ck_assert(home_exists("late"));
 	ck_assert_int_eq(told, 0);
-}
-END_TEST
-
-static void
-free_in_callback(bool ok, void *arg)
-{
-	(void)ok;
-	(void)arg;
-	browser_free(browser);
-	browser = NULL;
-	loop_stop(loop, 0);
-}
-
-START_TEST(freed_in_its_callback)
-{
-	char **words = stub("exit 0");
-
-	browser = browser_open(loop, words, "https://as.test/",
-	    &(struct desktop){ NULL, NULL }, free_in_callback, NULL);
-	string_list_free(words);
-	ck_assert(run(20000));
-	ck_assert_ptr_null(browser);
-	browser_free(NULL);
 }
 END_TEST
 
@@ -440,7 +419,6 @@ main(void)
 	tcase_add_loop_test(t, a_browser_fails, 0, COUNT(failures));
 	tcase_add_test(t, there_is_no_browser);
 	tcase_add_test(t, a_browser_stays);
-	tcase_add_test(t, freed_in_its_callback);
 	suite_add_tcase(s, t);
 	return unit_run(s);
 }
