@@ -2,7 +2,7 @@
  * OAuth. */
 #include "config.h"
 
-#include "proxy/credentials/authorize.h"
+#include "proxy/credentials/state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 
 #include "auth/challenge.h"
 #include "auth/claims.h"
+#include "auth/dpop.h"
 #include "proxy/credentials/command.h"
 
 static const char
@@ -252,7 +253,7 @@ void
 authorize_heard(struct authorize *a, const char *nonce)
 {
 	if (a->oauth != NULL)
-		oauth_heard(a->oauth, nonce);
+		dpop_hear(a->oauth->dpop, nonce);
 }
 
 void
@@ -290,11 +291,22 @@ wrong_given(const struct authorize_config *config, const struct given *given)
 	return NULL;
 }
 
+/* Returns what an Authorization header would be against, or NULL. */
+static const char *
+other_credential(const struct authorize_config *config)
+{
+	return config->oauth != NULL && config->wanted ? "OAuth" :
+	    config->aws                                ? "--aws-sigv4" :
+	    config->negotiate                          ? "--negotiate" :
+							 NULL;
+}
+
 struct authorize *
 authorize_new(struct loop *l, const struct authorize_config *config,
     const struct oauth_ops *ops, void *arg, char **why)
 {
 	struct authorize *a = xcalloc(1, sizeof *a);
+	const char *other;
 
 	a->loop = l;
 	a->ops = *ops;
@@ -314,18 +326,11 @@ authorize_new(struct loop *l, const struct authorize_config *config,
 		authorize_free(a);
 		return NULL;
 	}
-	if (config->oauth != NULL && config->wanted &&
-	    given_has_authorization(a->given)) {
-		*why = xstrdup("an Authorization header and OAuth cannot be "
-			       "combined: remove one of them");
-		authorize_free(a);
-		return NULL;
-	}
-	if ((config->negotiate || config->aws) &&
-	    given_has_authorization(a->given)) {
+	other = other_credential(config);
+	if (other != NULL && given_has_authorization(a->given)) {
 		*why = xasprintf("an Authorization header and %s cannot be "
 				 "combined: remove one of them",
-		    config->aws ? "--aws-sigv4" : "--negotiate");
+		    other);
 		authorize_free(a);
 		return NULL;
 	}

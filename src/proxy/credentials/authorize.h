@@ -7,9 +7,56 @@
 #ifndef MCPSPLICE_PROXY_CREDENTIALS_AUTHORIZE_H
 #define MCPSPLICE_PROXY_CREDENTIALS_AUTHORIZE_H
 
-#include "proxy/credentials/oauth.h"
+#include "auth/given_headers.h"
+#include "core/events.h"
+#include "store/import.h"
+#include "store/store.h"
 
 struct authorize;
+
+/* The proxy's side of OAuth: it sends the token of the store, and if that one is
+ * missing, expired or refused, starts a login process (another copy of this
+ * program, see signin/login.h) and waits for it. One login process runs at a
+ * time; the copies of the proxy share its work through the store. */
+struct oauth_config {
+	const char *host; /* name of the server for users */
+	const char *url;  /* normalised */
+	const char *profile;
+	struct store *store;                /* NULL: there is no store */
+	const struct import_config *import; /* tokens of mcp-remote; NULL:
+					     * none */
+	const char *program; /* the login process: its path (NULL: its first
+			      * word), and its words, NULL-ended */
+	const char *const *login_process;
+	const char *const *argv; /* options for the login process, NULL-ended */
+	bool alone;              /* tokens can be had without the user, until a
+				  * login process says that they cannot */
+	bool asks_nobody;        /* no login process may ask the user */
+	bool use_id_token;
+	/* The address of the MCP server decides which authorization servers may
+	 * be asked (signin/fetch.h): none is asked before it is known. */
+	bool needs_peer;
+};
+
+/* The caller chooses the tickets. Each question gets one call of
+ * credentials_ready or refusal_final; INPUT_SIGN_IN may come before, more than
+ * once. */
+struct oauth_ops {
+	/* Send the request with the credentials of authorize_credentials. */
+	void (*credentials_ready)(uint64_t ticket, void *arg);
+	/* The refusal is final, or the request is not sent. why: in words; "":
+	 * the server's own will do; NULL: the transport's will do, too.
+	 * credentials_known_good: the server may not know the session
+	 * (doc/protocol.md 3.7). */
+	void (*refusal_final)(uint64_t ticket, const char *why,
+	    bool credentials_known_good, void *arg);
+	/* INPUT_SIGN_IN (if it tells that nobody waits for the user any more,
+	 * credentials_ready follows) or INPUT_SIGNED_IN; or INPUT_HELPER. */
+	void (*event)(struct event *e, void *arg);
+	/* Returns the address that the MCP server answered from, valid for the
+	 * moment; NULL: it has not answered yet. */
+	const char *(*peer)(void *arg);
+};
 
 struct authorize_config {
 	const struct given_config *given;

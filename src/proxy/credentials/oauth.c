@@ -331,10 +331,8 @@ settle_ask(struct oauth *o, struct waiter *w)
 {
 	if (!is_read(o, false))
 		return false;
-	if (w->last) {
-		oauth_ready(o, w);
-		return true;
-	}
+	if (w->last)
+		return oauth_ready(o, w);
 	/* Without a token the request is sent without one, even during a login:
 	 * requests that need none work meanwhile. The same holds for the first
 	 * request to a server whose address is not known yet: its refusal tells
@@ -350,8 +348,7 @@ settle_ask(struct oauth *o, struct waiter *w)
 			oauth_start_login(o, LOGIN_EXPIRED, false, NULL);
 		return false;
 	}
-	oauth_ready(o, w);
-	return true;
+	return oauth_ready(o, w);
 }
 
 static bool
@@ -442,12 +439,6 @@ oauth_prove(struct oauth *o, const char *method, const char *url,
 	if (o->bound)
 		dpop_prove(o->dpop, method, url, o->record.token.dpop_ath,
 		    (int64_t)time(NULL), to);
-}
-
-void
-oauth_heard(struct oauth *o, const char *nonce)
-{
-	dpop_hear(o->dpop, nonce);
 }
 
 void

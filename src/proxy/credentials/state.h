@@ -1,11 +1,17 @@
-/* The token of the store and those who wait for a better one, for the files of
- * oauth.h. */
+/* The token of the store and those who wait for a better one. */
 #ifndef MCPSPLICE_PROXY_CREDENTIALS_STATE_H
 #define MCPSPLICE_PROXY_CREDENTIALS_STATE_H
 
 #include "auth/login_process.h"
 #include "base/bounds.h"
-#include "proxy/credentials/oauth.h"
+#include "proxy/credentials/authorize.h"
+
+enum {
+	LOOK_MS = 1000, /* between two looks at the store, or at the clock for
+			 * the helper's headers */
+	LAST_S = 2      /* in the last seconds of a token, or of these, each
+			 * request asks */
+};
 
 struct waiter {
 	struct waiter *next;
@@ -92,8 +98,8 @@ bool oauth_is_too_early(const struct oauth *o);
 /* where NULL: the user is not waited for any more. */
 void oauth_tell_where(struct oauth *o, const struct waiter *w,
     const char *where);
-/* Has the request sent with the token at hand. */
-void oauth_ready(struct oauth *o, const struct waiter *w);
+/* Has the request sent with the token at hand. Returns true. */
+bool oauth_ready(struct oauth *o, const struct waiter *w);
 
 /* --- token_refused.c --- */
 
@@ -115,6 +121,34 @@ bool oauth_is_denied(const struct facts *f);
 bool oauth_settle_refusal(struct oauth *o, const struct waiter *w);
 
 /* --- oauth.c --- */
+
+/* Makes the object, which the caller owns, and which keeps the credentials up
+ * to date: the given headers and the token. All that the arguments point to is
+ * borrowed for its life. */
+struct oauth *oauth_new(struct loop *l, const struct oauth_config *config,
+    struct given *given, struct credentials *credentials,
+    const struct oauth_ops *ops, void *arg);
+/* Appends what tells the user of the token at hand from others, nothing if there
+ * is no token. Returns false if that is not known: the store was not read yet,
+ * or the next token is had without the user. It may be a secret. */
+bool oauth_whose(const struct oauth *o, struct buf *out);
+/* Asks for the credentials of a request. The answer may come from inside. last:
+ * the request does not wait for a better token. */
+void oauth_ask(struct oauth *o, uint64_t ticket, bool last);
+/* Reports that a request was refused. session: what may have been refused
+ * instead; n 0: none. The answer may come from inside. */
+void oauth_refused(struct oauth *o, uint64_t ticket, const struct facts *f,
+    struct span session);
+/* Appends the proof for one request, if the token is bound to a key
+ * (credentials.bound). */
+void oauth_prove(struct oauth *o, const char *method, const char *url,
+    struct headers *to);
+/* The server accepted a request with this token. */
+void oauth_accepted(struct oauth *o, uint64_t stamp);
+/* Forgets the question: its answer is not wanted any more. */
+void oauth_drop(struct oauth *o, uint64_t ticket);
+/* Frees o without a callback; NULL is allowed. */
+void oauth_free(struct oauth *o);
 
 /* What a login process tells; arg is the struct oauth. */
 void oauth_on_where(const char *url, const char *code, void *arg);

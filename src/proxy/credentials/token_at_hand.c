@@ -37,8 +37,7 @@ oauth_adopt(struct oauth *o, const struct record *r)
 {
 	const char *now = o->record.token.access;
 	const char *then = r == NULL ? NULL : r->token.access;
-	bool same = now == then ||
-	    (now != NULL && then != NULL && strcmp(now, then) == 0);
+	bool same = string_eq(now, then);
 
 	record_free(&o->record);
 	if (r != NULL)
@@ -98,11 +97,12 @@ oauth_tell_where(struct oauth *o, const struct waiter *w, const char *where)
 	o->ops.event(&e, o->arg);
 }
 
-void
+bool
 oauth_ready(struct oauth *o, const struct waiter *w)
 {
 	if (w->waited)
 		oauth_tell_where(o, w, NULL);
 	fill(o);
 	o->ops.credentials_ready(w->ticket, o->arg);
+	return true;
 }

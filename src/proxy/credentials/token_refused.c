@@ -35,6 +35,15 @@ oauth_final(struct oauth *o, const struct waiter *w, const char *why,
 	return true;
 }
 
+/* The same with a text that it takes over. */
+static bool
+final(struct oauth *o, const struct waiter *w, char *why)
+{
+	oauth_final(o, w, why, false);
+	free(why);
+	return true;
+}
+
 bool
 oauth_is_braked(struct oauth *o)
 {
@@ -120,14 +129,11 @@ asked_too_often(const struct oauth *o)
 static bool
 refuse_another(struct oauth *o, const struct waiter *w)
 {
-	char *why = xasprintf("it has asked for too many sign-ins, and there "
-			      "is no folder to note the next one in; set %s to "
-			      "a folder of your own",
-	    os_place_variable(OS_PLACE_DATA));
-
-	oauth_final(o, w, why, false);
-	free(why);
-	return true;
+	return final(o, w,
+	    xasprintf("it has asked for too many sign-ins, and there is no "
+		      "folder to note the next one in; set %s to a folder of "
+		      "your own",
+		os_place_variable(OS_PLACE_DATA)));
 }
 
 /* Waits for a login process, and starts one if there is none. A question joins
@@ -179,23 +185,18 @@ static bool
 settle_scope(struct oauth *o, const struct waiter *w, const char *scope)
 {
 	bool busy = o->login_process != NULL, done;
-	char *why;
 
-	if (w->refusal->facts.stamp != o->stamp) {
-		oauth_ready(o, w);
-		return true;
-	}
+	if (w->refusal->facts.stamp != o->stamp)
+		return oauth_ready(o, w);
 	if (scope == NULL || record_has_scopes(&o->record, scope) ||
-	    was_asked(o, scope)) {
-		why = xasprintf("the token lacks a permission that this "
-				"needs%s%s%s. Ask whoever grants it, or sign "
-				"in again: mcpsplice login URL",
-		    scope == NULL ? "" : " (the scope \"",
-		    scope == NULL ? "" : scope, scope == NULL ? "" : "\")");
-		oauth_final(o, w, why, false);
-		free(why);
-		return true;
-	}
+	    was_asked(o, scope))
+		return final(o, w,
+		    xasprintf("the token lacks a permission that this "
+			      "needs%s%s%s. Ask whoever grants it, or sign in "
+			      "again: mcpsplice login URL",
+			scope == NULL ? "" : " (the scope \"",
+			scope == NULL ? "" : scope,
+			scope == NULL ? "" : "\")"));
 	if (has_enough_scopes(o, w))
 		return oauth_final(o, w,
 		    "it keeps asking for more scopes for the same request",
@@ -296,10 +297,8 @@ settle_403(struct oauth *o, const struct waiter *w)
 static bool
 settle_expired(struct oauth *o, const struct waiter *w)
 {
-	if (w->refusal->facts.stamp != o->stamp) {
-		oauth_ready(o, w);
-		return true;
-	}
+	if (w->refusal->facts.stamp != o->stamp)
+		return oauth_ready(o, w);
 	if (!oauth_is_over(o, 0) || oauth_is_braked(o) || o->attended)
 		return oauth_final(o, w, NULL, false);
 	if (o->login_process == NULL)
@@ -330,8 +329,7 @@ settle_nonce(struct oauth *o, const struct waiter *w)
 		    "it rejects every nonce (DPoP) that it gives; its "
 		    "operator has to fix that",
 		    false);
-	oauth_ready(o, w);
-	return true;
+	return oauth_ready(o, w);
 }
 
 /* Is the refusal about the proof of this token, and not about the token? Sets
@@ -353,8 +351,7 @@ settle_proof(struct oauth *o, const struct waiter *w, const struct challenge *c,
 		clock = dpop_clock(f->clock_ahead_s, o->config.host);
 	if (clock == NULL)
 		return false;
-	*done = oauth_final(o, w, clock, false);
-	free(clock);
+	*done = final(o, w, clock);
 	return true;
 }
 
@@ -366,9 +363,7 @@ settle_denial(struct oauth *o, const struct waiter *w,
 	struct buf why = { 0 };
 
 	denial_say(c, &why);
-	oauth_final(o, w, buf_str(&why), false);
-	buf_free(&why);
-	return true;
+	return final(o, w, buf_take(&why));
 }
 
 /* The token is what is refused, or its scopes. */
@@ -380,10 +375,8 @@ settle_token(struct oauth *o, const struct waiter *w, const struct challenge *c)
 	if (oauth_is_denied(f) && is_error(o, c, "insufficient_scope") &&
 	    f->stamp != 0)
 		return settle_scope(o, w, c->scope);
-	if (o->stamp != 0 && f->stamp != o->stamp) {
-		oauth_ready(o, w);
-		return true;
-	}
+	if (o->stamp != 0 && f->stamp != o->stamp)
+		return oauth_ready(o, w);
 	if (oauth_is_denied(f) && f->stamp != 0 && denial_stands(c))
 		return settle_denial(o, w, c);
 	if (!oauth_is_denied(f) && !is_error(o, c, "invalid_token"))
