@@ -415,10 +415,11 @@ act(struct proxy *p, const struct event *a)
 			loop_timer_set(p->note_timer, NOTE_MS);
 		break;
 	case ACTION_FOUND:
-		if (a->dual)
-			state_cache_forget_era(p->state_cache);
-		else
-			state_cache_save_era(p->state_cache, a->modern, a->sse);
+		state_cache_save_era(p->state_cache,
+		    a->dual       ? CACHED_NO_ERA :
+			a->modern ? CACHED_MODERN :
+			a->sse    ? CACHED_SSE :
+				    CACHED_LEGACY);
 		break;
 	case ACTION_CHECK_PEERS:
 		act_check_peers(p);
@@ -905,6 +906,7 @@ make_chain(struct proxy *p)
 {
 	const struct options *o = p->options;
 	bool for_user = o->handshake || pipes_out_is_for_user(p->pipes);
+	enum cached_era era = state_cache_load_era(p->state_cache);
 	struct chain_config c = { 0 };
 
 	c.session = (struct session_config){
@@ -938,8 +940,9 @@ make_chain(struct proxy *p)
 	c.hint = o->hint;
 	c.server.protocol = (enum era_protocol)o->protocol;
 	c.server.transport = (enum era_transport)o->transport;
-	c.server.remembered = state_cache_load_era(p->state_cache,
-	    &c.server.was_modern, &c.server.was_sse);
+	c.server.remembered = era != CACHED_NO_ERA;
+	c.server.was_modern = era == CACHED_MODERN;
+	c.server.was_sse = era == CACHED_SSE;
 	return chain_new(&c);
 }
 

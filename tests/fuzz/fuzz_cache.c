@@ -81,7 +81,7 @@ prepare(void)
 	m = startup_cache_new(home, &profile);
 	startup_cache_save(m, client, span_of("{}"), span_of(""));
 	FUZZ_CHECK(access(start_path, F_OK) == 0);
-	startup_cache_save_era(m, true, false);
+	startup_cache_save_era(m, CACHED_MODERN);
 	FUZZ_CHECK(access(era_path, F_OK) == 0);
 	startup_cache_free(m);
 	o = stale_sessions_new(home, &profile);
@@ -190,20 +190,20 @@ static void
 play_era(struct span text)
 {
 	struct startup_cache *m = startup_cache_new(home, &profile);
-	bool newer = is_newer(text, START, 1), modern = false, sse = false;
+	bool newer = is_newer(text, START, 1);
+	enum cached_era era;
 
 	write_file(era_path, text);
-	if (startup_cache_load_era(m, &modern, &sse)) {
-		FUZZ_CHECK(!newer && !(modern && sse));
-		startup_cache_save_era(m, modern, sse);
+	era = startup_cache_load_era(m);
+	if (era != CACHED_NO_ERA) {
+		FUZZ_CHECK(!newer);
+		startup_cache_save_era(m, era);
 		FUZZ_CHECK(is_file(era_path, text));
 	}
-	startup_cache_save_era(m, false, true);
+	startup_cache_save_era(m, CACHED_SSE);
 	FUZZ_CHECK(is_file(era_path, text) || !newer);
-	if (!newer) {
-		FUZZ_CHECK(startup_cache_load_era(m, &modern, &sse));
-		FUZZ_CHECK(!modern && sse);
-	}
+	if (!newer)
+		FUZZ_CHECK(startup_cache_load_era(m) == CACHED_SSE);
 	startup_cache_free(m);
 }
 

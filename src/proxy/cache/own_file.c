@@ -17,8 +17,10 @@
 #include "os/file.h"
 #include "os/random.h"
 
-int
-own_file_folder(const struct own_file *f, bool make)
+/* Opens the folder, to be closed with file_close. Returns -1 without it, or
+ * without make if it is not there. */
+static int
+open_folder(const struct own_file *f, bool make)
 {
 	char *why = NULL;
 	int dir = file_dir(f->home, f->folder, make, &why);
@@ -38,7 +40,7 @@ own_file_hold(struct own_file *f)
 	if (f->fd >= 0 && file_linked(f->fd))
 		return 0;
 	own_file_end(f, false);
-	dir = own_file_folder(f, true);
+	dir = open_folder(f, true);
 	if (dir < 0)
 		return -1;
 	file_sweep(dir);
@@ -63,7 +65,7 @@ own_file_end(struct own_file *f, bool remove)
 	if (f->fd < 0)
 		return;
 	if (remove && file_linked(f->fd) &&
-	    (dir = own_file_folder(f, false)) >= 0) {
+	    (dir = open_folder(f, false)) >= 0) {
 		os_file_remove(dir, f->name);
 		file_close(dir);
 	}
@@ -71,9 +73,39 @@ own_file_end(struct own_file *f, bool remove)
 	f->fd = -1;
 }
 
-bool
-own_file_is_name(const char *name)
+/* --- those of others --- */
+
+struct walk {
+	int dir;
+	const char *own; /* name of our file */
+	own_file_cb *each;
+	void *arg;
+};
+
+static bool
+visit(const char *name, void *arg)
 {
-	return strlen(name) == OWN_FILE_NAME_BYTES - 1 &&
-	    strspn(name, "0123456789abcdef") == OWN_FILE_NAME_BYTES - 1;
+	const struct walk *w = arg;
+	bool more;
+	int fd;
+
+	if (strlen(name) != OWN_FILE_NAME_BYTES - 1 ||
+	    strspn(name, "0123456789abcdef") != OWN_FILE_NAME_BYTES - 1 ||
+	    strcmp(name, w->own) == 0 ||
+	    (fd = file_open(w->dir, name, true)) < 0)
+		return true;
+	more = w->each(w->dir, name, fd, w->arg);
+	file_close(fd);
+	return more;
+}
+
+void
+own_files_each(const struct own_file *f, own_file_cb *each, void *arg)
+{
+	struct walk w = { open_folder(f, false), f->name, each, arg };
+
+	if (w.dir < 0)
+		return;
+	os_folder_list(w.dir, BOUND_FILES, visit, &w);
+	file_close(w.dir);
 }

@@ -24,14 +24,13 @@ struct own_file {
 	int fd;                         /* locked; -1: none */
 };
 
-/* Opens the folder, to be closed with file_close. Returns -1 without it, or
- * without make if it is not there. */
-int own_file_folder(const struct own_file *f, bool make);
 /* Opens our file, again if somebody has removed it. Returns 0, or -1. */
 int own_file_hold(struct own_file *f);
 /* Closes it; with remove, it is removed before. */
 void own_file_end(struct own_file *f, bool remove);
-/* Is this the name of such a file? */
-bool own_file_is_name(const char *name);
+/* Calls each with each other such file in the folder, open to be written, until
+ * it returns false. It may lock the file, and remove it. */
+typedef bool own_file_cb(int dir, const char *name, int fd, void *arg);
+void own_files_each(const struct own_file *f, own_file_cb *each, void *arg);
 
 #endif

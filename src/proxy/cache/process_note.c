@@ -176,21 +176,19 @@ process_note_free(struct process_note *n)
 }
 
 struct reading {
-	int dir;
 	process_note_cb *each;
 	void *arg;
 };
 
 static bool
-read_one(const char *name, void *arg)
+read_one(int dir, const char *name, int fd, void *arg)
 {
 	struct reading *r = arg;
 	struct span line, rest;
 	struct buf text = { 0 };
-	int fd;
 
-	if (!own_file_is_name(name) || (fd = file_open(r->dir, name, true)) < 0)
-		return true;
+	(void)dir;
+	(void)name;
 	if (file_get(fd, BOUND_TEXT_BYTES, &text) == 0) {
 		rest = buf_span(&text);
 		if (file_line(&rest, &line) &&
@@ -200,7 +198,6 @@ read_one(const char *name, void *arg)
 			    r->arg);
 	}
 	buf_free(&text);
-	file_close(fd);
 	return true;
 }
 
@@ -208,10 +205,6 @@ void
 process_notes_each(const char *home, process_note_cb *each, void *arg)
 {
 	struct own_file file = folder(home);
-	struct reading r = { own_file_folder(&file, false), each, arg };
 
-	if (r.dir < 0)
-		return;
-	os_folder_list(r.dir, BOUND_LISTED, read_one, &r);
-	file_close(r.dir);
+	own_files_each(&file, read_one, &(struct reading){ each, arg });
 }

@@ -194,15 +194,8 @@ stale_sessions_free(struct stale_sessions *o)
 
 /* The files of others */
 
-static bool
-is_other(const struct stale_sessions *o, const char *name)
-{
-	return own_file_is_name(name) && strcmp(name, o->file.name) != 0;
-}
-
 struct taking {
-	struct stale_sessions *o;
-	int dir;
+	const struct stale_sessions *o;
 	size_t left;
 	stale_session_cb *each;
 	void *arg;
@@ -211,23 +204,21 @@ struct taking {
 /* Handles a file without a process. Another process may have seen the file too,
  * but only one of them succeeds in removing it. */
 static void
-judge(struct taking *t, int fd, const char *name)
+judge(struct taking *t, int dir, const char *name, int fd)
 {
-	int64_t age = file_age(fd);
+	int64_t age = file_age(fd), most = BOUND_WEEK_MS / 1000;
 	struct buf text = { 0 };
+	bool ours = false;
 	struct record r;
 
-	if (format_is_newer(fd, STALE_SESSIONS_TITLE, STALE_SESSIONS_FORMAT)) {
-		/* whose session it is cannot be known */
-		if (age > BOUND_WEEK_MS / 1000)
-			os_file_remove(t->dir, name);
-	} else if (!read_record(fd, &text, &r)) {
-		if (age > BOUND_MINUTE_MS / 1000)
-			os_file_remove(t->dir, name);
-	} else if (!is_ours(t->o, &r)) {
-		if (age > BOUND_WEEK_MS / 1000)
-			os_file_remove(t->dir, name);
-	} else if (os_file_remove(t->dir, name) == 0) {
+	/* whose session a newer mcpsplice has there cannot be known */
+	if (!format_is_newer(fd, STALE_SESSIONS_TITLE, STALE_SESSIONS_FORMAT)) {
+		if (read_record(fd, &text, &r))
+			ours = is_ours(t->o, &r);
+		else
+			most = BOUND_MINUTE_MS / 1000;
+	}
+	if ((ours || age > most) && os_file_remove(dir, name) == 0 && ours) {
 		t->left--;
 		t->each(r.session, r.version, t->arg);
 	}
@@ -235,19 +226,12 @@ judge(struct taking *t, int fd, const char *name)
 }
 
 static bool
-take_one(const char *name, void *arg)
+take_one(int dir, const char *name, int fd, void *arg)
 {
 	struct taking *t = arg;
-	int fd;
 
-	if (!is_other(t->o, name))
-		return true;
-	fd = file_open(t->dir, name, true);
-	if (fd < 0)
-		return true;
 	if (os_file_lock(fd) == 0)
-		judge(t, fd, name);
-	file_close(fd);
+		judge(t, dir, name, fd);
 	return t->left > 0;
 }
 
@@ -255,20 +239,14 @@ void
 stale_sessions_take(struct stale_sessions *o, size_t max,
     stale_session_cb *each, void *arg)
 {
-	struct taking t = { o, -1, max, each, arg };
+	struct taking t = { o, max, each, arg };
 
-	if (o == NULL || max == 0)
-		return;
-	t.dir = own_file_folder(&o->file, false);
-	if (t.dir < 0)
-		return;
-	os_folder_list(t.dir, SIZE_MAX, take_one, &t);
-	file_close(t.dir);
+	if (o != NULL && max > 0)
+		own_files_each(&o->file, take_one, &t);
 }
 
 struct looking {
 	const struct stale_sessions *o;
-	int dir;
 	bool found;
 };
 
@@ -285,23 +263,17 @@ is_later(const struct stale_sessions *o, const struct record *r,
 /* Takes the lock only of a file that names a later session, because holding the
  * lock blocks a process that wants to take the file. */
 static bool
-look_at_one(const char *name, void *arg)
+look_at_one(int dir, const char *name, int fd, void *arg)
 {
 	struct looking *look = arg;
 	struct buf text = { 0 };
 	struct record r;
-	int fd;
 
-	if (!is_other(look->o, name))
-		return true;
-	fd = file_open(look->dir, name, true);
-	if (fd < 0)
-		return true;
+	(void)dir;
 	look->found = read_record(fd, &text, &r) && is_ours(look->o, &r) &&
 	    is_later(look->o, &r, name) && os_file_lock(fd) < 0 &&
 	    errno == EWOULDBLOCK;
 	buf_free(&text);
-	file_close(fd);
 	return !look->found;
 }
 
@@ -310,12 +282,7 @@ stale_sessions_newer_peer(const struct stale_sessions *o)
 {
 	struct looking look = { .o = o };
 
-	if (o == NULL || o->began_ms == 0)
-		return false;
-	look.dir = own_file_folder(&o->file, false);
-	if (look.dir < 0)
-		return false;
-	os_folder_list(look.dir, SIZE_MAX, look_at_one, &look);
-	file_close(look.dir);
+	if (o != NULL && o->began_ms > 0)
+		own_files_each(&o->file, look_at_one, &look);
 	return look.found;
 }

@@ -61,13 +61,6 @@ struct entry {
 	char name[sizeof((struct profile *)0)->name + ENTRY_HEX + 1];
 };
 
-enum cached_era {
-	STARTUP_CACHE_LEGACY,
-	STARTUP_CACHE_SSE,
-	STARTUP_CACHE_MODERN,
-	STARTUP_CACHE_NO_ERA
-};
-
 /* The second and third line, in the text of the file. */
 struct lines {
 	struct span initialize;
@@ -425,24 +418,23 @@ startup_cache_forget(const char *home, const char *host)
 static void
 compose_era(const struct startup_cache *m, enum cached_era era, struct buf *out)
 {
-	static const char *const words[] = { [STARTUP_CACHE_LEGACY] = "legacy",
-		[STARTUP_CACHE_SSE] = "sse",
-		[STARTUP_CACHE_MODERN] = "modern" };
+	static const char *const words[] = { [CACHED_LEGACY] = "legacy",
+		[CACHED_SSE] = "sse",
+		[CACHED_MODERN] = "modern" };
 
 	buf_reset(out);
 	buf_addf(out, TITLE "%d,\"key\":\"%s\",\"era\":\"%s\"}\n", ERA_FORMAT,
 	    m->profile.hash, words[era]);
 }
 
-/* Finds the era in the text of a file; STARTUP_CACHE_NO_ERA: it is not
- * valid. */
+/* Finds the era in the text of a file; CACHED_NO_ERA: it is not valid. */
 static enum cached_era
 find_era(const struct startup_cache *m, struct span text)
 {
-	enum cached_era era;
+	enum cached_era era = CACHED_MODERN;
 	struct buf b = { 0 };
 
-	for (era = STARTUP_CACHE_LEGACY; era < STARTUP_CACHE_NO_ERA; era++) {
+	for (; era > CACHED_NO_ERA; era--) {
 		compose_era(m, era, &b);
 		if (span_eq(buf_span(&b), text))
 			break;
@@ -457,24 +449,25 @@ find_era(const struct startup_cache *m, struct span text)
 static bool
 is_fresh(enum cached_era era, int64_t age)
 {
-	return era == STARTUP_CACHE_MODERN ||
-	    (age >= -1 && age < BOUND_DAY_MS / 1000);
+	return era == CACHED_MODERN || (age >= -1 && age < BOUND_DAY_MS / 1000);
 }
 
-/* Reads the era; STARTUP_CACHE_NO_ERA if there is none, or if it is too old. */
+/* Reads the era; CACHED_NO_ERA if there is none, or if it is too old. */
 static enum cached_era
 read_era(const struct startup_cache *m, int dir)
 {
-	enum cached_era era = STARTUP_CACHE_NO_ERA;
+	enum cached_era era = CACHED_NO_ERA;
 	struct buf text = { 0 };
-	int64_t age = 0;
-	int fd, rc;
+	int fd = file_open(dir, m->era, false);
 
-	fd = file_open(dir, m->era, false);
-	rc = fd < 0 ? -1 : file_get(fd, BOUND_HEADER_NAME_BYTES, &text);
-	if (rc == 0) {
-		age = file_age(fd);
+	if (fd >= 0 && file_get(fd, BOUND_HEADER_NAME_BYTES, &text) == 0) {
 		era = find_era(m, buf_span(&text));
+		if (era == CACHED_NO_ERA)
+			log_debug("not using the server's version from %s: it "
+				  "is damaged",
+			    m->era);
+		else if (!is_fresh(era, file_age(fd)))
+			era = CACHED_NO_ERA;
 	} else if (errno != ENOENT) {
 		log_debug("cannot read the server's version from %s: %s",
 		    m->era, strerror(errno));
@@ -482,66 +475,49 @@ read_era(const struct startup_cache *m, int dir)
 	if (fd >= 0)
 		file_close(fd);
 	buf_free(&text);
-	if (rc == 0 && era == STARTUP_CACHE_NO_ERA)
-		log_debug(
-		    "not using the server's version from %s: it is damaged",
-		    m->era);
-	return era < STARTUP_CACHE_NO_ERA && is_fresh(era, age) ?
-	    era :
-	    STARTUP_CACHE_NO_ERA;
+	return era;
 }
 
-bool
-startup_cache_load_era(const struct startup_cache *m, bool *modern, bool *sse)
+enum cached_era
+startup_cache_load_era(const struct startup_cache *m)
 {
-	enum cached_era era;
-	int dir;
-
-	dir = m == NULL ? -1 : open_folder(m, false);
-	if (dir < 0)
-		return false;
-	era = is_newer(dir, m->era, ERA_FORMAT) ? STARTUP_CACHE_NO_ERA :
-						  read_era(m, dir);
-	file_close(dir);
-	if (era == STARTUP_CACHE_NO_ERA)
-		return false;
-	*modern = era == STARTUP_CACHE_MODERN;
-	*sse = era == STARTUP_CACHE_SSE;
-	return true;
-}
-
-void
-startup_cache_save_era(const struct startup_cache *m, bool modern, bool sse)
-{
-	enum cached_era era = sse ? STARTUP_CACHE_SSE : STARTUP_CACHE_LEGACY;
-	struct buf b = { 0 };
-	int dir;
-
-	if (modern)
-		era = STARTUP_CACHE_MODERN;
-	dir = m == NULL ? -1 : open_folder(m, true);
-	if (dir < 0)
-		return;
-	if (!is_newer(dir, m->era, ERA_FORMAT) && read_era(m, dir) != era) {
-		compose_era(m, era, &b);
-		if (file_write(dir, m->era, buf_span(&b), false) < 0)
-			log_debug("cannot write the server's version to %s: %s",
-			    m->era, strerror(errno));
-		buf_free(&b);
-		trim(dir);
-	}
-	file_close(dir);
-}
-
-void
-startup_cache_forget_era(const struct startup_cache *m)
-{
+	enum cached_era era = CACHED_NO_ERA;
 	int dir = m == NULL ? -1 : open_folder(m, false);
 
 	if (dir < 0)
-		return;
+		return era;
 	if (!is_newer(dir, m->era, ERA_FORMAT))
-		os_file_remove(dir, m->era);
+		era = read_era(m, dir);
+	file_close(dir);
+	return era;
+}
+
+static void
+write_era(const struct startup_cache *m, int dir, enum cached_era era)
+{
+	struct buf b = { 0 };
+
+	compose_era(m, era, &b);
+	if (file_write(dir, m->era, buf_span(&b), false) < 0)
+		log_debug("cannot write the server's version to %s: %s", m->era,
+		    strerror(errno));
+	buf_free(&b);
+	trim(dir);
+}
+
+void
+startup_cache_save_era(const struct startup_cache *m, enum cached_era era)
+{
+	int dir = m == NULL ? -1 : open_folder(m, era != CACHED_NO_ERA);
+
+	if (dir < 0)
+		return;
+	if (!is_newer(dir, m->era, ERA_FORMAT)) {
+		if (era == CACHED_NO_ERA)
+			os_file_remove(dir, m->era);
+		else if (read_era(m, dir) != era)
+			write_era(m, dir, era);
+	}
 	file_close(dir);
 }
 
@@ -557,8 +533,8 @@ struct state_cache {
 	start_valid_cb *start_valid;
 	void *arg;
 	/* changes that are not written yet */
-	bool has_session, has_start, has_era, no_era;
-	bool modern, sse;
+	bool has_session, has_start, has_era;
+	enum cached_era era;
 	struct buf session, session_version;
 	struct buf version, capabilities, whose, result, tools;
 	bool looked; /* stale sessions were looked for, which is done once */
@@ -573,11 +549,8 @@ write_cache(struct state_cache *k)
 			buf_span(&k->capabilities), buf_span(&k->whose) },
 		    buf_span(&k->result), buf_span(&k->tools));
 	if (k->has_era)
-		startup_cache_save_era(k->startup_cache, k->modern, k->sse);
-	if (k->no_era)
-		startup_cache_forget_era(k->startup_cache);
-	k->has_start = false;
-	k->has_era = k->no_era = false;
+		startup_cache_save_era(k->startup_cache, k->era);
+	k->has_start = k->has_era = false;
 }
 
 static void
@@ -672,37 +645,21 @@ state_cache_save_start(struct state_cache *k, struct startup_client client,
 	loop_timer_set(k->cache_timer, CACHED_START_MS);
 }
 
-bool
-state_cache_load_era(struct state_cache *k, bool *modern, bool *sse)
+enum cached_era
+state_cache_load_era(struct state_cache *k)
 {
-	if (k == NULL || k->no_era)
-		return false;
-	if (!k->has_era)
-		return startup_cache_load_era(k->startup_cache, modern, sse);
-	*modern = k->modern;
-	*sse = k->sse;
-	return true;
+	if (k == NULL)
+		return CACHED_NO_ERA;
+	return k->has_era ? k->era : startup_cache_load_era(k->startup_cache);
 }
 
 void
-state_cache_save_era(struct state_cache *k, bool modern, bool sse)
+state_cache_save_era(struct state_cache *k, enum cached_era era)
 {
 	if (k == NULL)
 		return;
-	k->modern = modern;
-	k->sse = sse;
+	k->era = era;
 	k->has_era = true;
-	k->no_era = false;
-	loop_timer_set(k->cache_timer, CACHED_START_MS);
-}
-
-void
-state_cache_forget_era(struct state_cache *k)
-{
-	if (k == NULL)
-		return;
-	k->has_era = false;
-	k->no_era = true;
 	loop_timer_set(k->cache_timer, CACHED_START_MS);
 }
 

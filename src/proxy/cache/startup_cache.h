@@ -50,20 +50,21 @@ void startup_cache_save(const struct startup_cache *m,
 /* Removes the answers of all servers with this host, for all clients. */
 void startup_cache_forget(const char *home, const char *host);
 
-/* The server's era: modern, or legacy, and then with HTTP+SSE or without. A
- * server that became modern may still answer legacy requests, so the change
- * would not be noticed: legacy is believed for a day only. A wrong "modern"
- * shows itself at once. */
+/* The server's era. A server that became modern may still answer legacy
+ * requests, so the change would not be noticed: legacy is believed for a day
+ * only. A wrong "modern" shows itself at once. */
+enum cached_era {
+	CACHED_NO_ERA, /* none is known, or it is too old */
+	CACHED_LEGACY,
+	CACHED_SSE, /* legacy, with HTTP+SSE */
+	CACHED_MODERN
+};
 
-/* Returns false, and sets nothing, if no era is stored or it is too old. */
-bool startup_cache_load_era(const struct startup_cache *m, bool *modern,
-    bool *sse);
+enum cached_era startup_cache_load_era(const struct startup_cache *m);
 /* Writes the era if it differs from the stored one, or that one is too old.
- * Storing the same era again does not make it younger. */
-void startup_cache_save_era(const struct startup_cache *m, bool modern,
-    bool sse);
-/* Removes the file of the era. */
-void startup_cache_forget_era(const struct startup_cache *m);
+ * Storing the same era again does not make it younger. With CACHED_NO_ERA the
+ * file is removed. */
+void startup_cache_save_era(const struct startup_cache *m, enum cached_era era);
 
 /*
  * The state cache: what is kept on disk for the next start. That is the startup
@@ -93,13 +94,10 @@ bool state_cache_load_start(struct state_cache *k, struct startup_client client,
 /* Stores such a start, a moment later. */
 void state_cache_save_start(struct state_cache *k, struct startup_client client,
     struct span result, struct span tools);
-/* Gets the server's era, see startup_cache.h. Returns false, and sets nothing,
- * if none is known or it is too old. */
-bool state_cache_load_era(struct state_cache *k, bool *modern, bool *sse);
-/* Stores the era, a moment later. */
-void state_cache_save_era(struct state_cache *k, bool modern, bool sse);
-/* Forgets the era, which proved wrong, when no better one is known. */
-void state_cache_forget_era(struct state_cache *k);
+enum cached_era state_cache_load_era(struct state_cache *k);
+/* Stores the era, a moment later; CACHED_NO_ERA: the one that was known proved
+ * wrong. */
+void state_cache_save_era(struct state_cache *k, enum cached_era era);
 /* Notes the current session; empty: there is none. */
 void state_cache_save_session(struct state_cache *k, struct span session,
     struct span version);

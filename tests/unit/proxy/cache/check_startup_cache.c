@@ -282,7 +282,7 @@ START_TEST(forgotten)
 
 	save(version, first, tools);
 	save("other", first, tools);
-	startup_cache_save_era(startup_cache, true, false);
+	startup_cache_save_era(startup_cache, CACHED_MODERN);
 	for (i = 0; i < COUNT(others); i++) {
 		other = profile_of(others[i]);
 		m = startup_cache_new(home, &other);
@@ -422,7 +422,7 @@ START_TEST(very_many_files)
 	make_files(300, 1);
 	save(version, first, tools);
 	ck_assert_uint_eq(home_count(FOLDER), BOUND_SOME);
-	startup_cache_save_era(startup_cache, true, false);
+	startup_cache_save_era(startup_cache, CACHED_MODERN);
 	ck_assert_uint_eq(home_count(FOLDER), BOUND_SOME);
 	ck_assert(home_exists(era_file));
 }
@@ -806,32 +806,25 @@ START_TEST(eight_at_once)
 }
 END_TEST
 
-/* The era as a word; NULL: none is remembered, and nothing was set. */
-static const char *
-era_word(bool found, const bool *modern, const bool *sse)
-{
-	if (!found) {
-		ck_assert(*modern && *sse);
-		return NULL;
-	}
-	ck_assert(!*modern || !*sse);
-	return *modern ? "modern" : *sse ? "sse" : "legacy";
-}
+static const char *const era_words[] = { [CACHED_LEGACY] = "legacy",
+	[CACHED_SSE] = "sse",
+	[CACHED_MODERN] = "modern" };
 
+/* The era as a word; NULL: none is remembered. */
 static const char *
 era(void)
 {
-	bool modern = true, sse = true;
-	bool found = startup_cache_load_era(startup_cache, &modern, &sse);
-
-	return era_word(found, &modern, &sse);
+	return era_words[startup_cache_load_era(startup_cache)];
 }
 
 static void
 save_era(const char *word)
 {
-	startup_cache_save_era(startup_cache, strcmp(word, "modern") == 0,
-	    strcmp(word, "sse") == 0);
+	enum cached_era e = CACHED_LEGACY;
+
+	while (strcmp(era_words[e], word) != 0)
+		e++;
+	startup_cache_save_era(startup_cache, e);
 }
 
 static char *
@@ -875,9 +868,9 @@ START_TEST(an_era_and_a_start)
 	ck_assert(remembers(version, first, tools));
 	save(version, "{}", "");
 	ck_assert_pstr_eq(era(), "sse");
-	startup_cache_forget_era(startup_cache);
+	startup_cache_save_era(startup_cache, CACHED_NO_ERA);
 	ck_assert_pstr_eq(era(), NULL);
-	startup_cache_forget_era(startup_cache);
+	startup_cache_save_era(startup_cache, CACHED_NO_ERA);
 	ck_assert(remembers(version, "{}", ""));
 	ck_assert_uint_eq(home_count(FOLDER), 1);
 }
@@ -963,7 +956,7 @@ START_TEST(a_newer_era)
 	ck_assert_pstr_eq(era(), NULL);
 	ck_assert_uint_eq(lines, 1);
 	save_era("sse");
-	startup_cache_forget_era(startup_cache);
+	startup_cache_save_era(startup_cache, CACHED_NO_ERA);
 	ck_assert_pstr_eq(era(), NULL);
 	ck_assert(home_is(era_file, text));
 }
@@ -976,7 +969,7 @@ START_TEST(a_foreign_era)
 	char *theirs = xasprintf(FOLDER "/%s.era", other.name);
 	struct buf big;
 
-	startup_cache_save_era(m, true, false);
+	startup_cache_save_era(m, CACHED_MODERN);
 	ck_assert_pstr_eq(era(), NULL);
 	ck_assert_int_eq(rename(home_path(theirs), home_path(era_file)), 0);
 	ck_assert_pstr_eq(era(), NULL);
@@ -1040,16 +1033,14 @@ END_TEST
 
 START_TEST(no_memory_of_an_era)
 {
-	bool modern = true, sse = true;
-
-	ck_assert(!startup_cache_load_era(NULL, &modern, &sse));
-	startup_cache_save_era(NULL, true, false);
-	ck_assert(!state_cache_load_era(NULL, &modern, &sse));
-	state_cache_save_era(NULL, true, false);
-	startup_cache_forget_era(NULL);
-	state_cache_forget_era(NULL);
-	startup_cache_forget_era(startup_cache); /* there is no folder */
-	ck_assert(modern && sse);
+	ck_assert_int_eq(startup_cache_load_era(NULL), CACHED_NO_ERA);
+	startup_cache_save_era(NULL, CACHED_MODERN);
+	ck_assert_int_eq(state_cache_load_era(NULL), CACHED_NO_ERA);
+	state_cache_save_era(NULL, CACHED_MODERN);
+	startup_cache_save_era(NULL, CACHED_NO_ERA);
+	state_cache_save_era(NULL, CACHED_NO_ERA);
+	/* there is no folder */
+	startup_cache_save_era(startup_cache, CACHED_NO_ERA);
 	ck_assert_uint_eq(home_count("."), 0);
 }
 END_TEST
@@ -1066,10 +1057,7 @@ on_stop(void *arg)
 static const char *
 recalled(struct state_cache *k)
 {
-	bool modern = true, sse = true;
-	bool found = state_cache_load_era(k, &modern, &sse);
-
-	return era_word(found, &modern, &sse);
+	return era_words[state_cache_load_era(k)];
 }
 
 static bool valid;
@@ -1127,8 +1115,8 @@ START_TEST(an_era_is_kept)
 	k = state_cache_new(loop, home, &p, NULL, NULL, NULL);
 	t = loop_timer_new(loop, on_stop, NULL);
 	ck_assert_pstr_eq(recalled(k), NULL);
-	state_cache_save_era(k, false, true);
-	state_cache_save_era(k, true, false);
+	state_cache_save_era(k, CACHED_SSE);
+	state_cache_save_era(k, CACHED_MODERN);
 	ck_assert_pstr_eq(recalled(k), "modern");
 	ck_assert_pstr_eq(era(), NULL);
 	loop_timer_set(t, 300);
@@ -1143,8 +1131,8 @@ START_TEST(an_era_is_kept)
 	loop_run(loop);
 	ck_assert_pstr_eq(era(), "sse");
 	/* forgotten, too */
-	state_cache_save_era(k, true, false);
-	state_cache_forget_era(k);
+	state_cache_save_era(k, CACHED_MODERN);
+	state_cache_save_era(k, CACHED_NO_ERA);
 	ck_assert_pstr_eq(recalled(k), NULL);
 	ck_assert_pstr_eq(era(), "sse");
 	loop_timer_set(t, 300);
@@ -1153,8 +1141,8 @@ START_TEST(an_era_is_kept)
 	save_era("sse");
 	ck_assert_pstr_eq(recalled(k), "sse");
 	/* the end waits for nothing, and the latest counts */
-	state_cache_forget_era(k);
-	state_cache_save_era(k, false, false);
+	state_cache_save_era(k, CACHED_NO_ERA);
+	state_cache_save_era(k, CACHED_LEGACY);
 	ck_assert_pstr_eq(era(), "sse");
 	state_cache_free(k);
 	ck_assert_pstr_eq(era(), "legacy");
