@@ -1,4 +1,5 @@
-/* The life of transfers, and the work at the end of a turn. */
+/* The life of transfers, the work at the end of a turn, and an end for what is
+ * silent, or late. */
 #include "config.h"
 
 #include "io/http.h"
@@ -106,6 +107,64 @@ http_on_next_turn(void *arg)
 			http_todo_add(x);
 }
 
+/* Lets the timer fire at this time (loop_now), or earlier. */
+static void
+idle_watch(struct http *h, int64_t at)
+{
+	if (h->idle_at != 0 && h->idle_at <= at)
+		return;
+	h->idle_at = at;
+	loop_timer_set(h->idle, at - loop_now(h->l));
+}
+
+/* A transfer is not silent while a large body is going out, or while the
+ * caller pauses it. */
+static void
+idle_excuse(struct transfer *x, int64_t now)
+{
+	curl_off_t uploaded;
+
+	uploaded = 0;
+	curl_easy_getinfo(x->easy, CURLINFO_SIZE_UPLOAD_T, &uploaded);
+	if (x->paused ||
+	    (x->body_bytes > HTTP_SMALL_BODY_BYTES && uploaded != x->uploaded))
+		x->heard = now;
+	x->uploaded = uploaded;
+}
+
+/* Returns when the transfer has to end; INT64_MAX: never. */
+static int64_t
+ends_at(const struct transfer *x)
+{
+	int64_t at = x->idle_ms == 0 ? INT64_MAX : x->heard + x->idle_ms;
+
+	return x->expires != 0 && x->expires < at ? x->expires : at;
+}
+
+/* Ends what is late, and sets the timer again. */
+static void
+on_idle(void *arg)
+{
+	struct http *h = arg;
+	struct transfer *x, *next;
+	int64_t now, at;
+
+	now = loop_now(h->l);
+	h->idle_at = 0;
+	for (x = h->first; x != NULL; x = next) {
+		next = x->next;
+		if (x->idle_ms != 0 && x->heard + x->idle_ms <= now)
+			idle_excuse(x, now);
+		at = ends_at(x);
+		if (at <= now)
+			http_finish_early(x,
+			    x->abort ? HTTP_ABORTED : HTTP_IDLE);
+		else if (at != INT64_MAX)
+			idle_watch(h, at);
+	}
+	connections_settle(h->connections);
+}
+
 struct transfer *
 http_send(struct http *h, const struct http_request *r,
     const struct http_ops *ops, void *arg)
@@ -118,7 +177,7 @@ http_send(struct http *h, const struct http_request *r,
 	x->idle_ms = r->idle_ms;
 	x->expires = 0;
 	if (x->idle_ms > 0)
-		http_idle_watch(h, x->heard + x->idle_ms);
+		idle_watch(h, x->heard + x->idle_ms);
 	http_todo_add(x);
 	return x;
 }
@@ -140,7 +199,7 @@ void
 http_expire(struct transfer *x, int64_t ms)
 {
 	x->expires = loop_now(x->h->l) + ms;
-	http_idle_watch(x->h, x->expires);
+	idle_watch(x->h, x->expires);
 }
 
 void
@@ -213,7 +272,7 @@ http_new(struct loop *l, const struct http_config *config, const char **why)
 	h->config = *config;
 	h->todo_end = &h->todo;
 	h->on_turn_end = http_on_deferred;
-	h->idle = loop_timer_new(l, http_idle_on_timer, h);
+	h->idle = loop_timer_new(l, on_idle, h);
 	h->next_turn = loop_timer_new(l, http_on_next_turn, h);
 	share_new(h);
 	h->connections = connections_new(l,

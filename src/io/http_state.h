@@ -233,8 +233,6 @@ void http_handles_free(struct http *h);
 
 /* --- http_way.c: what is noted of the way to the server, for http_way --- */
 
-struct sockaddr;
-
 /* What libcurl tells only while a transfer runs. */
 struct way_notes {
 	char tls[16];     /* "TLSv1.3"; "": there was none */
@@ -344,14 +342,6 @@ struct transfer *http_setup(struct http *h, const struct http_request *r);
 /* Lets x trust what the files of h->authorities have now, if they were found
  * changed. */
 void http_setup_forget_trust(struct transfer *x);
-
-/* --- http_idle.c: an end for what is silent, or late --- */
-
-/* Lets the timer fire at this time (loop_now), or earlier. */
-void http_idle_watch(struct http *h, int64_t at);
-/* The callback of h->idle: ends what is late, and sets the timer again. arg is
- * the http object. */
-void http_idle_on_timer(void *arg);
 
 /* --- http_proxy.c: which proxy, if any --- */
 

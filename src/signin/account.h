@@ -9,7 +9,7 @@
 
 #include "options/from_options.h"
 #include "signin/fetch.h"
-#include "signin/two_logins.h"
+#include "signin/login.h"
 
 /* The identity provider of --auth enterprise. */
 struct account_provider {

@@ -22,7 +22,6 @@
 #include "base/bounds.h"
 #include "io/child.h"
 #include "options/from_options.h"
-#include "signin/id_token.h"
 
 /* --- a JWT that the user passes --- */
 

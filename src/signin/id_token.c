@@ -1,7 +1,7 @@
 /* The ID token of a sign-in at an identity provider. */
 #include "config.h"
 
-#include "signin/id_token.h"
+#include "signin/client_messages.h"
 
 #include <stdlib.h>
 #include <string.h>

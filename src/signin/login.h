@@ -22,7 +22,7 @@
 enum login_mode { LOGIN_BROWSER, LOGIN_DEVICE, LOGIN_CREDENTIALS };
 
 /* The identity provider whose ID-JAG is the assertion of a JWT bearer grant
- * (signin/two_logins.h): our client there, and the ID token. */
+ * (signin/two_logins): our client there, and the ID token. */
 struct login_provider {
 	struct fetcher *fetcher;
 	const char *issuer;
@@ -119,19 +119,43 @@ struct login_done {
 	bool has_record;
 };
 
-struct login;
-
 /* How a login looks for where to sign in. bound and interactive are as in
  * discovery.h; all is borrowed. */
 struct discovery_config login_place(const struct login_config *c,
     const char *bound, bool interactive);
 void login_done_free(struct login_done *d);
-/* The URL that the user's browser was sent back to, from a terminal. Returns
- * false when it is not the one that is waited for. */
-bool login_paste(struct login *g, const char *url);
-/* Nobody waits for it any more: what was begun is finished for the next copy,
- * but nobody is asked who was not asked yet. false: there is nothing to
- * finish, so the loop may be stopped. */
-bool login_orphan(struct login *g);
+
+/* --- two_logins.c --- */
+
+/*
+ * Enterprise-managed authorization (SEP-990): a login at an MCP server whose
+ * assertion an identity provider gives, and before it, only where that is
+ * needed, the user's sign-in at the provider. That is a login of its own, with
+ * a record and locks of its own, which all servers share. No lock of the MCP
+ * server is held while a user signs in.
+ */
+
+/* Makes the name of the record of a sign-in at a provider, as store_name does;
+ * no URL has it. */
+void two_logins_name(char name[STORE_NAME_BYTES], const char *issuer,
+    const char *client, const char *profile);
+
+struct two_logins;
+
+/* Makes it, which the caller owns. store NULL: nothing is kept, nothing is
+ * shared. provider is the configuration of the login at the provider; NULL: there
+ * is none, and server is an ordinary login. Whether the user may be asked, and is
+ * told by the desktop, is that of server. All is borrowed. */
+struct two_logins *two_logins_new(struct loop *l, struct fetcher *f,
+    struct store *store, const struct login_config *server,
+    const struct login_config *provider, login_where_cb *where, void *arg);
+/* Does all of it, and runs the loop meanwhile; once. If somebody else stops the
+ * loop, it is LOGIN_STOPPED at once. It never ends in LOGIN_IDENTITY. Free d with
+ * login_done_free. */
+void two_logins_run(struct two_logins *m, struct login_done *d);
+/* As login_paste and login_orphan of signin/state.h, for the login that runs. */
+bool two_logins_paste(struct two_logins *m, const char *url);
+bool two_logins_orphan(struct two_logins *m);
+void two_logins_free(struct two_logins *m);
 
 #endif

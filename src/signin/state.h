@@ -240,6 +240,9 @@ void login_show(struct login *g, const char *url, const char *code);
 login_part login_authorize, login_open, login_open_for_other,
     login_close_browser, login_close_listener;
 
+/* The URL that the user's browser was sent back to, from a terminal. Returns
+ * false when it is not the one that is waited for. */
+bool login_paste(struct login *g, const char *url);
 /* What a browser sent to the port of the redirect; arg is the login. */
 listener_cb login_callback;
 
@@ -349,5 +352,9 @@ bool step_renew(struct login *g);
 
 /* Does all of it; once. */
 struct login_result login_flow(struct login *g);
+/* Nobody waits for it any more: what was begun is finished for the next copy,
+ * but nobody is asked who was not asked yet. false: there is nothing to
+ * finish, so the loop may be stopped. */
+bool login_orphan(struct login *g);
 
 #endif

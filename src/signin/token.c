@@ -9,7 +9,6 @@
 #include "auth/assertion.h"
 #include "auth/dpop.h"
 #include "base/bounds.h"
-#include "signin/id_token.h"
 
 /* What mcp-remote has is as good as a record of ours: above all its refresh
  * token. */

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "signin/two_logins.h"
+#include "signin/state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,6 @@
 
 #include "auth/dpop.h"
 #include "base/codec.h"
-#include "signin/id_token.h"
-#include "signin/state.h"
 
 /* The life of a login. */
 

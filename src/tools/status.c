@@ -15,7 +15,7 @@
 #include "os/place.h"
 #include "proxy/cache/process_note.h"
 #include "signin/account.h"
-#include "signin/id_token.h"
+#include "signin/client_messages.h"
 #include "tools/command.h"
 #include "tools/stored.h"
 

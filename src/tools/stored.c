@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "io/url.h"
-#include "signin/two_logins.h"
+#include "signin/login.h"
 
 void
 stored_free(struct stored *a)

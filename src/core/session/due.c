@@ -2,7 +2,7 @@
  * What is due: a phase that takes too long, attempts that wait, calls that are
  * given up. A tick looks at every alarm, call and attempt, and then finds out
  * what is due next. The limit of a call's silence, --call-timeout, is elsewhere:
- * proxy/transport/request.c asks for it, and io/http_idle.c keeps it.
+ * proxy/transport/request.c asks for it, and io/http.c keeps it.
  */
 #include "config.h"
 
