@@ -12,7 +12,6 @@
 #include "auth/challenge.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bounds.h"
 #include "base/codec.h"

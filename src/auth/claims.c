@@ -3,7 +3,6 @@
 
 #include "auth/claims.h"
 
-#include <string.h>
 #include <strings.h>
 
 #include "base/codec.h"

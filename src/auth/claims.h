@@ -5,7 +5,6 @@
 #ifndef MCPSPLICE_AUTH_CLAIMS_H
 #define MCPSPLICE_AUTH_CLAIMS_H
 
-#include "base/mem.h"
 #include "store/document.h"
 
 /* What a token that is a JWT says of itself, owned by the caller; NULL: it is

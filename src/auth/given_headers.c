@@ -17,10 +17,8 @@
 #include <strings.h>
 
 #include "base/bounds.h"
-#include "base/headers.h"
 #include "base/log.h"
 #include "io/private_file.h"
-#include "os/file.h"
 
 #define GIVEN_LOOK_MS 1000
 

@@ -4,7 +4,6 @@
 #include "auth/login_process.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bounds.h"
 #include "base/codec.h"

@@ -7,10 +7,8 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
-#include <string.h>
 
 #include "base/codec.h"
-#include "base/mem.h"
 
 enum { RANDOM_BYTES = 32, HASH_BYTES = 32 /* SHA-256 */ };
 

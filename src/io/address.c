@@ -10,8 +10,6 @@
 
 #include "io/address.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "os/network.h"

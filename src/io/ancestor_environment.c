@@ -9,9 +9,7 @@
 #include <stdlib.h>
 
 #include "base/bounds.h"
-#include "base/mem.h"
 #include "io/private_file.h"
-#include "os/file.h"
 #include "os/process.h"
 
 enum { ANCESTORS_MAX = 64 };

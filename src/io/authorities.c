@@ -4,11 +4,9 @@
 #include "io/http_state.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "io/private_file.h"
-#include "os/file.h"
 #include "os/memory_file.h"
 #include "os/terminal.h"
 

@@ -12,10 +12,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bounds.h"
-#include "base/mem.h"
 #include "os/child.h"
 #include "os/error.h"
 

@@ -16,9 +16,6 @@
 #ifndef MCPSPLICE_IO_CONNECTIONS_H
 #define MCPSPLICE_IO_CONNECTIONS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <curl/curl.h>
 
 #include "io/loop.h"

@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 
-#include "base/bounds.h"
 #include "io/http_state.h"
 
 enum {

@@ -9,7 +9,6 @@
 #include "io/http_state.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/codec.h"
 

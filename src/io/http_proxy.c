@@ -6,7 +6,6 @@
 #include "io/http_state.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "io/url.h"
 #include "os/network.h"

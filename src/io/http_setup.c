@@ -5,7 +5,6 @@
 #include "io/http_state.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/queue.h"
 #include "io/url.h"

@@ -12,7 +12,6 @@
 #include "io/http_state.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "io/url.h"
 

@@ -14,10 +14,7 @@
 #ifndef MCPSPLICE_IO_HTTP_STATE_H
 #define MCPSPLICE_IO_HTTP_STATE_H
 
-#include <curl/curl.h>
-
 #include "base/bounds.h"
-#include "base/mem.h"
 #include "io/connections.h"
 #include "io/http.h"
 

@@ -10,11 +10,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <time.h>
 
-#include "base/bounds.h"
 #include "io/ancestor_environment.h"
 #include "io/url.h"
 #include "os/error.h"

@@ -10,7 +10,6 @@
 #include "io/http_state.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/log.h"

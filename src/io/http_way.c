@@ -4,7 +4,6 @@
 #include "io/http_state.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "os/network.h"
 

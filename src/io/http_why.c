@@ -8,7 +8,6 @@
 #include "io/http_state.h"
 
 #include <errno.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/codec.h"

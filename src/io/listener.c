@@ -17,11 +17,9 @@
 #include "io/listener.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "base/bounds.h"
-#include "base/mem.h"
 #include "base/queue.h"
 #include "os/network.h"
 

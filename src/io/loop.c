@@ -13,7 +13,6 @@
 #include "io/loop.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include <event2/event.h>
 

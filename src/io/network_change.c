@@ -12,7 +12,6 @@
 #include "io/network_change.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "os/network.h"

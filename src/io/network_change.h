@@ -7,8 +7,6 @@
 #ifndef MCPSPLICE_IO_NETWORK_CHANGE_H
 #define MCPSPLICE_IO_NETWORK_CHANGE_H
 
-#include <stdbool.h>
-
 #include "io/loop.h"
 
 struct route;

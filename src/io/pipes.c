@@ -11,10 +11,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/log.h"
-#include "base/mem.h"
 #include "os/error.h"
 #include "os/stream.h"
 

@@ -13,12 +13,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/bounds.h"
 #include "base/log.h"
-#include "os/file.h"
 #include "os/place.h"
 #include "os/random.h"
 

@@ -13,7 +13,6 @@
 #include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include <curl/curl.h>

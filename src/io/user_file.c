@@ -11,12 +11,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bounds.h"
 #include "base/codec.h"
 #include "io/private_file.h"
-#include "os/file.h"
 #include "os/random.h"
 
 #define BACKUP ".mcpsplice-backup"

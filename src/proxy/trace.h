@@ -11,7 +11,6 @@
 #define MCPSPLICE_PROXY_TRACE_H
 
 #include "core/chain.h"
-#include "core/exchange/order.h"
 
 struct trace;
 

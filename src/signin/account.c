@@ -4,17 +4,13 @@
 #include "signin/account.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "auth/assertion.h"
-#include "base/headers.h"
 #include "io/ancestor_environment.h"
-#include "io/child.h"
 #include "options/table.h"
 #include "os/desktop.h"
 #include "os/file.h"
 #include "os/process.h"
-#include "signin/browser.h"
 
 /* --- the client --- */
 

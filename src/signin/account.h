@@ -8,7 +8,6 @@
 #define MCPSPLICE_SIGNIN_ACCOUNT_H
 
 #include "options/from_options.h"
-#include "signin/fetch.h"
 #include "signin/login.h"
 
 /* The identity provider of --auth enterprise. */

@@ -14,13 +14,11 @@
 #include "signin/state.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "auth/assertion.h"
 #include "auth/claims.h"
 #include "base/bounds.h"
-#include "io/child.h"
 #include "options/from_options.h"
 
 /* --- a JWT that the user passes --- */

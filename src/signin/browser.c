@@ -12,7 +12,6 @@
 #include "signin/browser.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "io/url.h"

@@ -5,7 +5,6 @@
 #ifndef MCPSPLICE_SIGNIN_BROWSER_H
 #define MCPSPLICE_SIGNIN_BROWSER_H
 
-#include "base/mem.h"
 #include "io/child.h"
 
 /* The URL in a form that no program takes for anything else: https, or http

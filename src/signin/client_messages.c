@@ -19,7 +19,6 @@
 #include "base/bounds.h"
 #include "base/codec.h"
 #include "core/wire/redact.h"
-#include "io/url.h"
 
 #define JWT_BEARER "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 #define JWT_GRANT "urn:ietf:params:oauth:grant-type:jwt-bearer"

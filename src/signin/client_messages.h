@@ -6,7 +6,6 @@
 #ifndef MCPSPLICE_SIGNIN_CLIENT_MESSAGES_H
 #define MCPSPLICE_SIGNIN_CLIENT_MESSAGES_H
 
-#include "base/headers.h"
 #include "signin/discovery.h"
 #include "store/record.h"
 

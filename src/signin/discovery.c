@@ -24,7 +24,6 @@
 
 #include "base/codec.h"
 #include "base/log.h"
-#include "io/address.h"
 #include "signin/browser.h"
 
 /*

@@ -8,7 +8,6 @@
 
 #include "io/url.h"
 #include "signin/fetch.h"
-#include "store/document.h"
 
 /* Which URLs are allowed at all. */
 struct metadata_policy {

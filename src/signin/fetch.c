@@ -16,7 +16,6 @@
 #include "signin/fetch.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bounds.h"
 #include "base/codec.h"

@@ -7,7 +7,6 @@
 #ifndef MCPSPLICE_SIGNIN_FETCH_H
 #define MCPSPLICE_SIGNIN_FETCH_H
 
-#include "base/headers.h"
 #include "io/address.h"
 #include "io/http.h"
 #include "store/document.h"

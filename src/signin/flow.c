@@ -7,10 +7,7 @@
 
 #include "signin/state.h"
 
-#include <string.h>
-
 #include "base/bounds.h"
-#include "base/mem.h"
 
 #define HOST_DOCUMENT                                                          \
 	"Host client-metadata.json, which comes with mcpsplice, and pass its " \

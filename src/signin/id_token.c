@@ -4,7 +4,6 @@
 #include "signin/client_messages.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "auth/claims.h"

@@ -5,7 +5,6 @@
 #include "signin/state.h"
 
 #include "base/bounds.h"
-#include "base/mem.h"
 
 /* Must the issuer that was found not see what the record has? An issuer that
  * was never noted counts as another one, but at the endpoint that was noted, and

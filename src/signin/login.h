@@ -15,7 +15,6 @@
 #include "auth/pkce.h"
 #include "signin/browser.h"
 #include "signin/discovery.h"
-#include "signin/fetch.h"
 #include "store/import.h"
 #include "store/store.h"
 

@@ -6,10 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "auth/login_process.h"
-#include "base/log.h"
 #include "io/private_file.h"
 #include "os/terminal.h"
 

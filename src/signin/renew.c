@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "base/bounds.h"
-#include "base/mem.h"
 
 enum {
 	/* a refusal without a reason */

@@ -8,9 +8,6 @@
 
 #include <stdlib.h>
 
-#include "auth/challenge.h"
-#include "store/record.h"
-
 /* Are the scopes of --scope more than those that are listed? */
 static bool
 adds_scopes(const struct login_config *c)

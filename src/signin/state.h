@@ -10,13 +10,9 @@
 #ifndef MCPSPLICE_SIGNIN_STATE_H
 #define MCPSPLICE_SIGNIN_STATE_H
 
-#include "auth/pkce.h"
-#include "base/log.h"
 #include "io/listener.h"
-#include "signin/browser.h"
 #include "signin/callback.h"
 #include "signin/client_messages.h"
-#include "signin/discovery.h"
 #include "signin/login.h"
 
 /* What came, and what it says. */

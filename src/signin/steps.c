@@ -7,10 +7,8 @@
 #include "signin/state.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bounds.h"
-#include "base/mem.h"
 
 enum {
 	/* before an authorization server in trouble is asked again; doubles */

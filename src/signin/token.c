@@ -4,7 +4,6 @@
 #include "signin/state.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "auth/assertion.h"
 #include "auth/dpop.h"

@@ -7,7 +7,6 @@
 #include "signin/state.h"
 
 #include "base/bounds.h"
-#include "base/mem.h"
 
 enum { JITTER_MS = 64, HELPER_POLL_MS = 3 * 1000 };
 

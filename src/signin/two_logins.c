@@ -8,7 +8,6 @@
 #include "signin/state.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "auth/dpop.h"

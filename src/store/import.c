@@ -38,7 +38,6 @@
 #include "base/bounds.h"
 #include "base/headers.h"
 #include "io/private_file.h"
-#include "os/file.h"
 #include "os/place.h"
 
 #define FOLDER_PREFIX "mcp-remote-"

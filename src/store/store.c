@@ -39,7 +39,6 @@
 #include "io/child.h"
 #include "io/private_file.h"
 #include "io/url.h"
-#include "os/file.h"
 #include "os/place.h"
 #include "os/secret.h"
 

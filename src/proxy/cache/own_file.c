@@ -8,13 +8,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bounds.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "io/private_file.h"
-#include "os/file.h"
 #include "os/random.h"
 
 /* Opens the folder, to be closed with file_close. Returns -1 without it, or

@@ -16,7 +16,6 @@
 #include "base/codec.h"
 #include "core/wire/json.h"
 #include "io/private_file.h"
-#include "os/file.h"
 #include "os/place.h"
 #include "os/process.h"
 #include "proxy/cache/own_file.h"

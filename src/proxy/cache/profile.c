@@ -6,7 +6,6 @@
 
 #include <openssl/evp.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "io/private_file.h"
 #include "io/url.h"

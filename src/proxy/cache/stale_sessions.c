@@ -19,7 +19,6 @@
 #include "base/log.h"
 #include "io/loop.h"
 #include "io/private_file.h"
-#include "os/file.h"
 #include "os/place.h"
 #include "proxy/cache/own_file.h"
 

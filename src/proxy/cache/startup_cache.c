@@ -22,16 +22,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bounds.h"
 #include "base/log.h"
 #include "core/wire/json.h"
 #include "io/private_file.h"
 #include "io/url.h"
-#include "os/file.h"
 #include "os/place.h"
-#include "proxy/cache/profile.h"
 
 #define STARTUP_CACHE_FOLDER ".cache/mcpsplice"
 #define TITLE "{\"mcpsplice\":"

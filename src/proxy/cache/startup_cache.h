@@ -10,7 +10,6 @@
 #define MCPSPLICE_PROXY_CACHE_STARTUP_CACHE_H
 
 #include "io/loop.h"
-#include "proxy/cache/profile.h"
 #include "proxy/cache/stale_sessions.h"
 
 struct startup_cache;

@@ -5,7 +5,6 @@
 #include "proxy/credentials/state.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "auth/challenge.h"

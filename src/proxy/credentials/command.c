@@ -14,8 +14,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-#include <json-c/json.h>
-
 #include "base/bounds.h"
 #include "base/codec.h"
 #include "base/log.h"

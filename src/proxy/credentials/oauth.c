@@ -15,9 +15,6 @@
 
 #include "auth/claims.h"
 #include "auth/dpop.h"
-#include "auth/login_process.h"
-#include "base/bounds.h"
-#include "base/log.h"
 
 enum { LATER_MS = 1000 }; /* the first wait if it may work soon */
 

@@ -3,7 +3,6 @@
 
 #include "proxy/credentials/state.h"
 
-#include <string.h>
 #include <time.h>
 
 #include "auth/dpop.h"

@@ -13,12 +13,10 @@
 #include "proxy/credentials/state.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "auth/challenge.h"
 #include "auth/dpop.h"
 #include "auth/pkce.h"
-#include "base/bounds.h"
 #include "os/place.h"
 
 enum {

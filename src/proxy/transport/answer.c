@@ -7,14 +7,11 @@
 #include "proxy/transport/state.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bounds.h"
-#include "base/log.h"
 #include "core/wire/edit.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
-#include "io/loop.h"
 
 enum ending
 ending_of(enum http_end end)

@@ -9,7 +9,6 @@
 #include "proxy/transport/state.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bounds.h"
 #include "base/queue.h"

@@ -4,7 +4,6 @@
 #include "proxy/transport/state.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bounds.h"
 

@@ -10,7 +10,6 @@
 
 #include "base/queue.h"
 #include "core/era/trace_context.h"
-#include "io/loop.h"
 #include "proxy/transport/state.h"
 
 struct streamable *

@@ -8,8 +8,6 @@
 #define MCPSPLICE_PROXY_TRANSPORT_STREAMABLE_H
 
 #include "core/events.h"
-#include "core/exchange/facts.h"
-#include "core/exchange/order.h"
 #include "io/http.h"
 
 /* Returns how an exchange ended whose transfer ended so. */
