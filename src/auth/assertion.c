@@ -26,8 +26,6 @@
 #include "store/record.h"
 
 enum {
-	RANDOM_BYTES = 32,
-	HASH_BYTES = 32, /* SHA-256 */
 	HALF_BYTES = 32, /* of an ES256 signature: R, and S */
 	RSA_MIN_BITS = 2048,
 	LIFE_S = 60,

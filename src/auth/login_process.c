@@ -136,9 +136,7 @@ take_line(struct login_process *a, struct span text)
 		a->ended = true;
 		a->end = (enum login_end)word_of(document_text(o, "end"), ends,
 		    5, LOGIN_FAILED);
-		free(a->why);
-		why = document_text(o, "why");
-		a->why = why == NULL ? NULL : xstrdup(why);
+		string_set(&a->why, document_text(o, "why"));
 		a->again_ms = document_number(o, "again");
 		a->has_record = get_record(o, &a->record);
 	}
@@ -160,7 +158,6 @@ on_output(const char *p, size_t n, void *arg)
 			return;
 		take_line(a, buf_span(&a->line));
 		buf_wipe(&a->line);
-		buf_init(&a->line, BOUND_QUEUE_BYTES);
 		p += part + 1;
 		n -= part + 1;
 	}

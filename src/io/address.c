@@ -16,43 +16,39 @@
 
 #define V4_BYTES 4
 #define V6_BYTES 16
+#define COUNT(a) (sizeof(a) / sizeof *(a))
 /* Longer than any address with its zone. */
 #define LITERAL_MAX 128
 
-struct network4 {
-	unsigned char prefix[V4_BYTES];
-	unsigned bits;
-	enum address_class class;
-};
-
 /* carried is the offset of the IPv4 address inside the address; 0: none. */
-struct network6 {
+struct network {
 	unsigned char prefix[V6_BYTES];
 	unsigned bits;
 	enum address_class class;
 	size_t carried;
 };
 
-static const struct network4 networks4[] = {
-	{ { 0 }, 8, ADDRESS_FORBIDDEN }, { { 10 }, 8, ADDRESS_PRIVATE },
+static const struct network networks4[] = {
+	{ { 0 }, 8, ADDRESS_FORBIDDEN, 0 }, { { 10 }, 8, ADDRESS_PRIVATE, 0 },
 	/* metadata of Alibaba, of Oracle (192.0.0.192), host of Azure */
-	{ { 100, 100, 100, 200 }, 32, ADDRESS_FORBIDDEN },
-	{ { 192, 0, 0 }, 24, ADDRESS_FORBIDDEN },
-	{ { 168, 63, 129, 16 }, 32, ADDRESS_FORBIDDEN },
-	{ { 100, 64 }, 10, ADDRESS_PRIVATE }, { { 127 }, 8, ADDRESS_LOOPBACK },
-	{ { 169, 254 }, 16, ADDRESS_FORBIDDEN },
-	{ { 172, 16 }, 12, ADDRESS_PRIVATE },
-	{ { 192, 168 }, 16, ADDRESS_PRIVATE },
+	{ { 100, 100, 100, 200 }, 32, ADDRESS_FORBIDDEN, 0 },
+	{ { 192, 0, 0 }, 24, ADDRESS_FORBIDDEN, 0 },
+	{ { 168, 63, 129, 16 }, 32, ADDRESS_FORBIDDEN, 0 },
+	{ { 100, 64 }, 10, ADDRESS_PRIVATE, 0 },
+	{ { 127 }, 8, ADDRESS_LOOPBACK, 0 },
+	{ { 169, 254 }, 16, ADDRESS_FORBIDDEN, 0 },
+	{ { 172, 16 }, 12, ADDRESS_PRIVATE, 0 },
+	{ { 192, 168 }, 16, ADDRESS_PRIVATE, 0 },
 	/* For benchmarks; local proxies use it for the names they answer. */
-	{ { 198, 18 }, 15, ADDRESS_PRIVATE },
-	{ { 192, 0, 2 }, 24, ADDRESS_FORBIDDEN },
-	{ { 192, 88, 99 }, 24, ADDRESS_FORBIDDEN },
-	{ { 198, 51, 100 }, 24, ADDRESS_FORBIDDEN },
-	{ { 203, 0, 113 }, 24, ADDRESS_FORBIDDEN },
-	{ { 224 }, 3, ADDRESS_FORBIDDEN }, /* multicast, reserved */
+	{ { 198, 18 }, 15, ADDRESS_PRIVATE, 0 },
+	{ { 192, 0, 2 }, 24, ADDRESS_FORBIDDEN, 0 },
+	{ { 192, 88, 99 }, 24, ADDRESS_FORBIDDEN, 0 },
+	{ { 198, 51, 100 }, 24, ADDRESS_FORBIDDEN, 0 },
+	{ { 203, 0, 113 }, 24, ADDRESS_FORBIDDEN, 0 },
+	{ { 224 }, 3, ADDRESS_FORBIDDEN, 0 }, /* multicast, reserved */
 };
 
-static const struct network6 networks6[] = {
+static const struct network networks6[] = {
 	{ { 0 }, 128, ADDRESS_FORBIDDEN, 0 },
 	{ { [15] = 1 }, 128, ADDRESS_LOOPBACK, 0 },
 	{ { 0 }, 96, ADDRESS_PUBLIC, 12 },
@@ -85,18 +81,22 @@ matches(const unsigned char *a, const unsigned char *prefix, unsigned bits)
 	return rest == 0 || (a[whole] ^ prefix[whole]) >> (8 - rest) == 0;
 }
 
+/* Returns the first one that the address is in, or NULL. */
+static const struct network *
+find(const struct network *n, size_t count, const unsigned char *a)
+{
+	for (; count > 0; n++, count--)
+		if (matches(a, n->prefix, n->bits))
+			return n;
+	return NULL;
+}
+
 static enum address_class
 class4(const unsigned char *a)
 {
-	const struct network4 *n;
-	size_t i;
+	const struct network *n = find(networks4, COUNT(networks4), a);
 
-	for (i = 0; i < sizeof networks4 / sizeof *networks4; i++) {
-		n = &networks4[i];
-		if (matches(a, n->prefix, n->bits))
-			return n->class;
-	}
-	return ADDRESS_PUBLIC;
+	return n == NULL ? ADDRESS_PUBLIC : n->class;
 }
 
 /* In a network that is not the internet itself, the carried address can only
@@ -104,20 +104,14 @@ class4(const unsigned char *a)
 static enum address_class
 class6(const unsigned char *a)
 {
-	enum address_class carried;
-	const struct network6 *n;
-	size_t i;
+	const struct network *n = find(networks6, COUNT(networks6), a);
+	enum address_class carried = ADDRESS_PUBLIC;
 
-	for (i = 0; i < sizeof networks6 / sizeof *networks6; i++) {
-		n = &networks6[i];
-		if (!matches(a, n->prefix, n->bits))
-			continue;
-		if (n->carried == 0)
-			return n->class;
+	if (n == NULL)
+		return ADDRESS_FORBIDDEN;
+	if (n->carried > 0)
 		carried = class4(a + n->carried);
-		return carried > n->class ? carried : n->class;
-	}
-	return ADDRESS_FORBIDDEN;
+	return carried > n->class ? carried : n->class;
 }
 
 static enum address_class

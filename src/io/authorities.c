@@ -34,19 +34,24 @@ is_hashed(const char *path)
 	return found;
 }
 
+static const char *
+first(const char *const *usual, bool (*is_there)(const char *path))
+{
+	while (*usual != NULL && !is_there(*usual))
+		usual++;
+	return *usual;
+}
+
 const char *
 authorities_folder(bool (*is_there)(const char *path))
 {
 	static const char *const usual[] = {
 		"/etc/ssl/certs", /* Debian, Arch, Alpine, SUSE */
 		"/etc/pki/ca-trust/extracted/pem/directory-hash", /* Fedora */
+		NULL,
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof usual / sizeof *usual; i++)
-		if (is_there(usual[i]))
-			return usual[i];
-	return NULL;
+	return first(usual, is_there);
 }
 
 /* Returns a folder that makes a handshake cheap, or NULL: only the OpenSSL
@@ -92,13 +97,10 @@ authorities_bundle(bool (*is_there)(const char *path))
 		"/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", /* Fedora */
 		"/etc/ssl/ca-bundle.pem",                            /* SUSE */
 		"/etc/ssl/cert.pem", /* Alpine, macOS, the BSDs */
+		NULL,
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof usual / sizeof *usual; i++)
-		if (is_there(usual[i]))
-			return usual[i];
-	return NULL;
+	return first(usual, is_there);
 }
 
 /* Sets the folder and the file of the system's store, of which libcurl is told

@@ -252,7 +252,6 @@ write_input(struct child *c)
 		loop_fd_free(c->in_watch);
 		c->in_watch = NULL;
 		buf_wipe(&c->input);
-		buf_init(&c->input, 0);
 		c->written = 0;
 	}
 }
@@ -440,7 +439,6 @@ child_new(struct loop *l, const struct child_config *config,
 	c->max_output = config->max_output;
 	c->timeout_ms = config->timeout_ms;
 	c->stays = config->stays;
-	buf_init(&c->input, 0);
 	buf_addspan(&c->input, config->input);
 	c->timer = loop_timer_new(l, on_time, c);
 	error = start(c, config);
@@ -528,9 +526,8 @@ child_words(const char *text, char **why)
 {
 	struct strings words = { 0 };
 	const char *problem = NULL;
-	struct buf word;
+	struct buf word = { 0 };
 
-	buf_init(&word, 0);
 	for (;;) {
 		while (is_space(*text))
 			text++;

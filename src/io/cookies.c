@@ -8,20 +8,27 @@
 
 #include "base/log.h"
 
-/* Notes the name of the cookie if it is one of the first. */
-static void
-note_name(struct cookies *c, const char *name, size_t n)
+/* Is it the name of one of the first? */
+static bool
+is_first(const struct cookies *c, struct span name)
 {
 	size_t i;
 
-	if (c->n_first == COOKIES_KEPT || n >= COOKIES_NAME_BYTES)
-		return;
 	for (i = 0; i < c->n_first; i++)
-		if (strlen(c->first[i]) == n &&
-		    memcmp(c->first[i], name, n) == 0)
-			return;
-	memcpy(c->first[c->n_first], name, n);
-	c->first[c->n_first++][n] = '\0';
+		if (span_is(name, c->first[i]))
+			return true;
+	return false;
+}
+
+/* Notes the name of the cookie if it is one of the first. */
+static void
+note_name(struct cookies *c, struct span name)
+{
+	if (c->n_first == COOKIES_KEPT || name.n >= COOKIES_NAME_BYTES ||
+	    is_first(c, name))
+		return;
+	memcpy(c->first[c->n_first], name.p, name.n);
+	c->first[c->n_first++][name.n] = '\0';
 }
 
 /* Counting lines is cheap; the jar itself is only counted when it may hold too
@@ -41,7 +48,7 @@ cookies_count(struct cookies *c, const char *line, size_t n)
 		p++;
 	at = memchr(p, '=', (size_t)(end - p));
 	if (at != NULL)
-		note_name(c, p, (size_t)(at - p));
+		note_name(c, (struct span){ p, (size_t)(at - p) });
 	return true;
 }
 
@@ -52,24 +59,17 @@ cookies_drop(struct cookies *c, CURL *easy)
 	c->n = c->bytes = c->n_first = 0;
 }
 
-/* Is the cookie of this line of the jar one of the first? The name is the sixth
- * of seven fields. */
-static bool
-is_first(const struct cookies *c, const char *line)
+/* Returns the name of the cookie of this line of the jar, the sixth of seven
+ * fields. */
+static struct span
+name_of(const char *line)
 {
-	size_t i, n;
+	struct span rest = span_of(line);
+	int i;
 
-	for (i = 0; i < 5 && line != NULL; i++)
-		if ((line = strchr(line, '\t')) != NULL)
-			line++;
-	if (line == NULL)
-		return false;
-	n = strcspn(line, "\t");
-	for (i = 0; i < c->n_first; i++)
-		if (strlen(c->first[i]) == n &&
-		    memcmp(c->first[i], line, n) == 0)
-			return true;
-	return false;
+	for (i = 0; i < 5; i++)
+		span_take(&rest, '\t');
+	return span_take(&rest, '\t');
 }
 
 /* Marks those of the n lines that stay, from the first or from the last one on:
@@ -83,7 +83,7 @@ jar_mark(struct cookies *c, char *const *lines, size_t n, bool *stays,
 
 	for (i = 0; i < n && kept < COOKIES_KEPT; i++) {
 		at = first ? i : n - 1 - i;
-		if (stays[at] || (first && !is_first(c, lines[at])))
+		if (stays[at] || (first && !is_first(c, name_of(lines[at]))))
 			continue;
 		size = strlen(lines[at]);
 		if (size > room)

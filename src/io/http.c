@@ -350,18 +350,14 @@ http_features(void)
 		{ CURL_VERSION_ZSTD, "zstd" },
 	};
 	const curl_version_info_data *v = curl_version_info(CURLVERSION_NOW);
-	struct buf names;
-	char *text;
+	struct buf names = { 0 };
 	size_t i;
 
-	buf_init(&names, 0);
 	for (i = 0; i < sizeof known / sizeof *known; i++) {
 		if (!(v->features & known[i].bit))
 			continue;
 		buf_adds(&names, names.n > 0 ? " " : "");
 		buf_adds(&names, known[i].name);
 	}
-	text = xstrdup(buf_str(&names));
-	buf_free(&names);
-	return text;
+	return buf_take(&names);
 }

@@ -85,7 +85,7 @@ char *
 http_sign_url(struct transfer *x)
 {
 	const char *path, *at;
-	struct buf to;
+	struct buf to = { 0 };
 
 	if (x->h->config.sigv4 == NULL ||
 	    curl_version_info(CURLVERSION_NOW)->version_num >= SIGN_ENCODES)
@@ -95,7 +95,6 @@ http_sign_url(struct transfer *x)
 	/* a proxy that sees the request gets the whole URL */
 	SET(x, CURLOPT_REQUEST_TARGET,
 	    x->proxied && strncmp(x->url, "http:", 5) == 0 ? x->url : path);
-	buf_init(&to, 0);
 	buf_add(&to, x->url, (size_t)(path - x->url));
 	for (at = path; *at != '\0' && *at != '?'; at++)
 		if (*at == '/')

@@ -630,11 +630,9 @@ static void
 finish(struct transfer *x, CURLcode rc, enum http_end end, int proxy_status)
 {
 	bool reusable = http_two_over(x, rc, end);
-	struct buf why, remedy;
+	struct buf why = { 0 }, remedy = { 0 };
 	struct http_answer a;
 
-	buf_init(&why, 0);
-	buf_init(&remedy, 0);
 	say(x, rc, end, proxy_status, &why, &remedy);
 	a.end = end;
 	a.sent = was_sent(x);

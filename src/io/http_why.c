@@ -352,12 +352,11 @@ names_of(const struct http_failure *f, struct buf *out)
 {
 	static const char *const kinds[] = { "DNS:", "IP Address:" };
 	const char *p = item(f, "X509v3 Subject Alternative Name");
-	struct buf names;
+	struct buf names = { 0 };
 	size_t i, n;
 
 	if (p == NULL)
 		return false;
-	buf_init(&names, 0);
 	for (; *p != '\0'; p += n + strspn(p + n, ", ")) {
 		n = strcspn(p, ",");
 		for (i = 0; i < 2; i++)

@@ -12,7 +12,6 @@
 struct loop;
 struct loop_timer;
 struct loop_fd;
-struct event_base;
 
 typedef void loop_cb(void *arg);
 

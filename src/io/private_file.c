@@ -437,7 +437,7 @@ struct trim {
 	int dir;
 	int64_t old_s;
 	struct kept *kept;
-	size_t n, room;
+	size_t n;
 };
 
 /* Removes an old file, and notes any other one. One from the future, as after a
@@ -457,10 +457,7 @@ trim_add(const char *name, void *arg)
 		os_file_remove(t->dir, name);
 		return true;
 	}
-	if (t->n == t->room) {
-		t->room = t->room * 2 + 64;
-		t->kept = xrealloc(t->kept, t->room * sizeof *t->kept);
-	}
+	t->kept = xgrow(t->kept, t->n, sizeof *t->kept);
 	t->kept[t->n++] = (struct kept){ age < 0 ? -age : age, (uint64_t)f.size,
 		xstrdup(name) };
 	return true;

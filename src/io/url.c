@@ -142,10 +142,9 @@ static char *
 escape_rest(const char *text)
 {
 	const char *rest = strstr(text, "://") + 3;
-	struct buf b;
+	struct buf b = { 0 };
 
 	rest += strcspn(rest, "/?#");
-	buf_init(&b, 0);
 	buf_add(&b, text, (size_t)(rest - text));
 	for (; *rest != '\0'; rest++)
 		if ((unsigned char)*rest >= 0x80)

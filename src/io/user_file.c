@@ -26,13 +26,6 @@ failed(char **why)
 	return -1;
 }
 
-static int
-refused(const char *text, char **why)
-{
-	*why = xstrdup(text);
-	return -1;
-}
-
 /* Reads the file at target, which is not a link. */
 static int
 read_content(const char *target, size_t max, struct os_file *is,
@@ -47,7 +40,7 @@ read_content(const char *target, size_t max, struct os_file *is,
 	if (os_file_look(fd, is) < 0)
 		rc = failed(why);
 	else if (is->kind != OS_REGULAR)
-		rc = refused("it is not a regular file", why);
+		rc = fail_why(why, "it is not a regular file");
 	else if (file_get(fd, max, out) < 0)
 		rc = failed(why);
 	else
@@ -62,7 +55,7 @@ user_file_read(struct user_file *f, const char *path, size_t max, char **why)
 	*f = (struct user_file){ .path = xstrdup(path) };
 	codec_visible(&f->text, span_of(path), SIZE_MAX);
 	if (!span_is(buf_span(&f->text), path))
-		return refused("its name is not safe to show", why);
+		return fail_why(why, "its name is not safe to show");
 	buf_reset(&f->text);
 	f->target = os_file_real(path);
 	if (f->target == NULL)
@@ -83,15 +76,15 @@ static int
 check_kind(const struct os_file *is, char **why)
 {
 	if (is->kind == OS_LINK)
-		return refused("it is a symbolic link", why);
+		return fail_why(why, "it is a symbolic link");
 	if (is->kind != OS_REGULAR)
-		return refused("it is not a regular file", why);
+		return fail_why(why, "it is not a regular file");
 	if (is->owner != OS_OWN)
-		return refused("it belongs to another user", why);
+		return fail_why(why, "it belongs to another user");
 	if (is->links > 1)
-		return refused("it has a second name (a hard link), which "
-			       "would keep the old content",
-		    why);
+		return fail_why(why,
+		    "it has a second name (a hard link), which "
+		    "would keep the old content");
 	return 0;
 }
 
@@ -126,7 +119,7 @@ check_unchanged(const struct user_file *f, const char *name, char **why)
 {
 	if (has_content(name, buf_span(&f->text)))
 		return 0;
-	return refused("another program has just changed it; try again", why);
+	return fail_why(why, "another program has just changed it; try again");
 }
 
 /* Makes a file with this content, and the rights of another one. name is not
@@ -190,7 +183,7 @@ user_file_write(const struct user_file *f, struct span text, char **why)
 	if (check_owner(f, why) < 0)
 		return -1;
 	if (os_random(&r, sizeof r) < 0)
-		return refused("the system has no random bytes", why);
+		return fail_why(why, "the system has no random bytes");
 	temp = xasprintf("%s.new-%016" PRIx64, f->target, r);
 	rc = replace(f, temp, text, why);
 	free(temp);

@@ -258,12 +258,10 @@ document_listed(struct json_object *list, const char *text)
 char *
 document_joined(struct json_object *list)
 {
+	struct buf out = { 0 };
 	const char *item;
-	struct buf out;
 	size_t i, n;
-	char *text;
 
-	buf_init(&out, 0);
 	n = list == NULL ? 0 : json_object_array_length(list);
 	for (i = 0; i < n; i++) {
 		item = plain(json_object_array_get_idx(list, i));
@@ -273,9 +271,7 @@ document_joined(struct json_object *list)
 			buf_addc(&out, ' ');
 		buf_adds(&out, item);
 	}
-	text = out.n == 0 ? NULL : xstrndup(out.p, out.n);
-	buf_free(&out);
-	return text;
+	return out.n == 0 ? NULL : buf_take(&out);
 }
 
 static struct json_object *
@@ -312,13 +308,12 @@ new_string(const char *text)
 {
 	struct json_object *string;
 	size_t i = 0, len, n = strlen(text);
-	struct buf b;
+	struct buf b = { 0 };
 
 	while (i < n && (len = codec_utf8(text + i, n - i)) > 0)
 		i += len;
 	if (i == n)
 		return json_object_new_string(text);
-	buf_init(&b, 0);
 	buf_add(&b, text, i);
 	for (; i < n; i += len == 0 ? 1 : len) {
 		len = codec_utf8(text + i, n - i);

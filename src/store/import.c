@@ -158,10 +158,9 @@ make_hash(char hash[HASH_BYTES], const char *url,
 {
 	unsigned char sum[EVP_MAX_MD_SIZE];
 	unsigned i, n = 0;
-	struct buf b;
+	struct buf b = { 0 };
 	int rc;
 
-	buf_init(&b, 0);
 	buf_adds(&b, url);
 	add_text(&b, config->resource);
 	add_list(&b, config->params, add_param);
@@ -246,7 +245,7 @@ unfit(const struct os_file *f)
 static int
 read_source(struct source *s, const char *path, const char **why)
 {
-	struct buf text;
+	struct buf text = { 0 };
 	struct os_file f;
 	int fd;
 
@@ -257,7 +256,6 @@ read_source(struct source *s, const char *path, const char **why)
 			*why = strerror(errno);
 		return -1;
 	}
-	buf_init(&text, 0);
 	buf_reserve(&text, BOUND_PART_BYTES);
 	if (os_file_look(fd, &f) < 0)
 		*why = strerror(errno);

@@ -494,13 +494,9 @@ scope_add(struct buf *all, const char *scopes)
 char *
 scope_union(const char *a, const char *b)
 {
-	struct buf all;
-	char *text;
+	struct buf all = { 0 };
 
-	buf_init(&all, 0);
 	scope_add(&all, a);
 	scope_add(&all, b);
-	text = all.n == 0 ? NULL : xstrndup(all.p, all.n);
-	buf_free(&all);
-	return text;
+	return all.n == 0 ? NULL : buf_take(&all);
 }

@@ -122,10 +122,9 @@ static void
 add_hash(char *to, const char *url, const char *profile)
 {
 	unsigned char sum[EVP_MAX_MD_SIZE] = { 0 };
-	struct buf b;
+	struct buf b = { 0 };
 	size_t i;
 
-	buf_init(&b, 0);
 	buf_addf(&b, "%zu:%s,", strlen(url), url);
 	if (profile != NULL)
 		buf_addf(&b, "%zu:%s,", strlen(profile), profile);
@@ -536,11 +535,10 @@ file_load(struct store_op *op, const char *name)
 	char file[STORE_FILE_BYTES],
 	    *path = xasprintf("%s%c%s.json", s->path, *os_path_separators,
 		name);
-	struct buf text;
+	struct buf text = { 0 };
 	int dir = open_folder(s, false);
 
 	name_file(file, "", name, RECORD_END);
-	buf_init(&text, 0);
 	if (dir >= 0 && file_read(dir, file, BOUND_PART_BYTES, &text) == 0 &&
 	    unseal(&text) == 0)
 		op_parse(op, buf_span(&text), path);
@@ -627,13 +625,12 @@ helper_run(struct store_op *op, const char *verb, const char *name,
 		.all = &op->output,
 		.max_output = HELPER_BYTES,
 		.timeout_ms = BOUND_LONG_MS };
-	struct buf input;
+	struct buf input = { 0 };
 	size_t i;
 
 	for (i = 0; i < s->helper_words; i++)
 		argv[i] = s->helper[i];
 	argv[i] = verb;
-	buf_init(&input, 0);
 	/* reserved at once, because a growing buffer leaves copies of its
 	 * content behind */
 	buf_reserve(&input, text.n + (url == NULL ? 0 : strlen(url)) + 256);
@@ -689,11 +686,10 @@ store_put(struct store *s, const char *name, struct record *r,
     store_done_cb *cb, void *arg)
 {
 	struct store_op *op = op_new(s, arg);
-	struct buf text;
+	struct buf text = { 0 };
 
 	op->done = cb;
 	r->generation++;
-	buf_init(&text, 0);
 	record_print(r, &text);
 	op->why = unfit(buf_span(&text));
 	if (op->why == NULL && s->helper == NULL)
@@ -779,12 +775,11 @@ void
 store_pending(struct store *s, const char *name, struct pending *p)
 {
 	char file[STORE_FILE_BYTES];
-	struct buf text;
+	struct buf text = { 0 };
 	int dir = open_folder(s, false);
 
 	memset(p, 0, sizeof *p);
 	name_file(file, PENDING_FILE, name, "");
-	buf_init(&text, 0);
 	if (dir >= 0 && file_read(dir, file, BOUND_TEXT_BYTES, &text) == 0)
 		parse_pending(p, buf_span(&text));
 	buf_free(&text);
@@ -810,11 +805,10 @@ int
 store_set_pending(struct store *s, const char *name, const struct pending *p)
 {
 	char file[STORE_FILE_BYTES];
-	struct buf b;
+	struct buf b = { 0 };
 	size_t i;
 	int dir, rc = -1;
 
-	buf_init(&b, 0);
 	errno = EINVAL;
 	if (add_text(&b, "server", p->server) == 0 &&
 	    add_text(&b, "url", p->url) == 0 &&

@@ -43,9 +43,8 @@ struct process_note {
 static void
 add_text(struct buf *out, const char *name, struct span text)
 {
-	struct buf shown;
+	struct buf shown = { 0 };
 
-	buf_init(&shown, 0);
 	codec_visible(&shown, text, BOUND_ID_BYTES);
 	buf_addf(out, "\"%s\":", name);
 	codec_json_string(out, buf_span(&shown));

@@ -310,10 +310,7 @@ head_is_due(struct exchange *t)
 	t->head_due = true;
 	if (u->n_heads == 0)
 		loop_defer(u->loop, tell_heads, u);
-	if (u->n_heads == u->cap_heads) {
-		u->cap_heads = u->cap_heads * 2 + 8;
-		u->heads = xrealloc(u->heads, u->cap_heads * sizeof *u->heads);
-	}
+	u->heads = xgrow(u->heads, u->n_heads, sizeof *u->heads);
 	u->heads[u->n_heads++] = t->order.ticket;
 }
 

@@ -72,7 +72,7 @@ struct streamable {
 	/* Tickets of the exchanges whose heads came in this turn of the
 	 * loop. */
 	uint64_t *heads;
-	size_t n_heads, cap_heads;
+	size_t n_heads;
 	/* The latest headers, but for those that mirror a body or prove a
 	 * token, and what they were made from. */
 	struct headers made;
