@@ -43,20 +43,27 @@ has_odd_names(struct json_object *claims)
 }
 
 struct json_object *
+claims_part(const char *part)
+{
+	struct json_object *json = NULL;
+	struct buf text = { 0 };
+	const char *ignored;
+
+	if (codec_base64url_read(&text,
+		(struct span){ part, strcspn(part, ".") }) == 0)
+		json = document_parse(buf_span(&text), &ignored);
+	buf_free(&text);
+	return json;
+}
+
+struct json_object *
 claims_of(const char *token)
 {
-	const char *from, *to, *ignored;
-	struct json_object *claims = NULL;
-	struct buf text = { 0 };
+	struct json_object *claims;
 
 	if (!is_compact(token))
 		return NULL;
-	from = strchr(token, '.') + 1;
-	to = strchr(from, '.');
-	if (codec_base64url_read(&text,
-		(struct span){ from, (size_t)(to - from) }) == 0)
-		claims = document_parse(buf_span(&text), &ignored);
-	buf_free(&text);
+	claims = claims_part(strchr(token, '.') + 1);
 	if (claims != NULL && has_odd_names(claims)) {
 		json_object_put(claims);
 		claims = NULL;

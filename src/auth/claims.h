@@ -10,6 +10,9 @@
 /* What a token that is a JWT says of itself, owned by the caller; NULL: it is
  * none. Its signature is not checked: a hint for people, no more. */
 struct json_object *claims_of(const char *token);
+/* Returns the JSON of the part of a JWT that begins here, up to its dot, owned by
+ * the caller; NULL: it is none. */
+struct json_object *claims_part(const char *part);
 /* Is who the audience in these claims (aud), or in the list that it is? NULL is
  * for nobody, and nothing is for NULL. */
 bool claims_are_for(struct json_object *claims, const char *who);

@@ -91,8 +91,7 @@ dpop_hear(struct dpop *d, const char *nonce)
 {
 	if (nonce == NULL || !is_nonce(nonce) || string_eq(d->nonce, nonce))
 		return;
-	free(d->nonce);
-	d->nonce = xstrdup(nonce);
+	string_set(&d->nonce, nonce);
 }
 
 bool

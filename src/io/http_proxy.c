@@ -81,8 +81,7 @@ static bool
 takes_proxy(struct http *h, const char *url)
 {
 	if (h->asked_url == NULL || strcmp(h->asked_url, url) != 0) {
-		free(h->asked_url);
-		h->asked_url = xstrdup(url);
+		string_set(&h->asked_url, url);
 		h->takes_proxy = http_takes_proxy(&h->config, url);
 	}
 	return h->takes_proxy;

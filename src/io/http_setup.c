@@ -200,8 +200,7 @@ take(struct http *h)
 	x->denied = x->let = false;
 	x->opened = x->reached = false;
 	x->too_large = false;
-	free(x->no_ticket);
-	x->no_ticket = NULL;
+	string_set(&x->no_ticket, NULL);
 	x->error[0] = '\0';
 	return x;
 }
@@ -232,8 +231,7 @@ set_url(struct transfer *x, const char *text)
 {
 	if (x->url != NULL && strcmp(x->url, text) == 0)
 		return;
-	free(x->url);
-	x->url = xstrdup(text);
+	string_set(&x->url, text);
 	http_proxy_choose(x, text);
 	set_parsed_url(x);
 	http_setup_trust(x, text);

@@ -222,15 +222,12 @@ session_label(struct trace *t, struct span session)
 {
 	unsigned char hash[EVP_MAX_MD_SIZE];
 	char *instead;
-	size_t i;
 
 	if (t->session != NULL && span_is(session, t->session))
 		return t->label;
 	EVP_Digest(session.p, session.n, hash, NULL, EVP_sha256(), NULL);
-	for (i = 0; i < LABEL_BYTES; i++)
-		t->label[i] = "0123456789abcdef"[hash[i / 2] >>
-			(i % 2 == 0 ? 4 : 0) &
-		    15];
+	snprintf(t->label, sizeof t->label, "%02x%02x%02x%02x", hash[0],
+	    hash[1], hash[2], hash[3]);
 	free(t->session);
 	t->session = xstrndup(session.p, session.n);
 	instead = xasprintf("(session %s)", t->label);

@@ -93,8 +93,7 @@ read_client(struct account *a, char **why)
 	if (read_documents(a, why) != 0)
 		return -1;
 	if (o->client_id != NULL) {
-		free(a->client_id);
-		a->client_id = xstrdup(o->client_id);
+		string_set(&a->client_id, o->client_id);
 	}
 	if (o->client_secret_file != NULL &&
 	    (a->client_secret = secret_file("--client-secret-file",

@@ -19,6 +19,7 @@
 
 #include "signin/discovery.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -43,22 +44,14 @@ enum { SHOWN_BYTES = 200 };
 #define PLACE_OPENID "/.well-known/openid-configuration"
 #define PKCE "code_challenge_methods_supported"
 
-/* Appends a remote URL, safe for people, without its query, which can have a
- * secret of the user's in it. */
-static void
-metadata_show_url(struct buf *out, const char *url)
-{
-	codec_visible(out, (struct span){ url, strcspn(url, "?") },
-	    SHOWN_BYTES);
-}
-
-/* The same as a string, owned by the caller. */
+/* Returns a remote URL, safe for people, without its query, which can have a
+ * secret of the user's in it; owned by the caller. */
 static char *
 shown(const char *url)
 {
 	struct buf b = { 0 };
 
-	metadata_show_url(&b, url);
+	codec_visible(&b, (struct span){ url, strcspn(url, "?") }, SHOWN_BYTES);
 	return buf_take(&b);
 }
 
@@ -482,11 +475,7 @@ metadata_legacy(struct server_metadata *out, const struct url *server)
 void
 metadata_resource_free(struct resource_metadata *m)
 {
-	size_t i;
-
-	for (i = 0; i < m->n; i++)
-		free(m->servers[i]);
-	free(m->servers);
+	string_list_free(m->servers);
 	free(m->resource);
 	free(m->place);
 	free(m->scopes);
@@ -612,20 +601,16 @@ fail_here(struct discovery *d)
 	const struct fetch_answer *a = &d->answer;
 	const char *url = d->places[d->at < d->n ? d->at : d->n - 1];
 	bool transient = a->transient || d->shaky;
-	struct buf b = { 0 };
+	bool hint = !a->refused && !transient && d->config->issuer == NULL;
+	char none[64], *at = shown(url), *why;
 
-	buf_adds(&b, "cannot find out where to sign in: ");
-	if (a->why != NULL)
-		buf_adds(&b, a->why);
-	else
-		buf_addf(&b, "no metadata (status %d)", a->status);
-	buf_adds(&b, ", at ");
-	metadata_show_url(&b, url);
-	if (!a->refused && !transient && d->config->issuer == NULL)
-		buf_adds(&b, HINT);
+	snprintf(none, sizeof none, "no metadata (status %d)", a->status);
+	why = xasprintf("cannot find out where to sign in: %s, at %s%s",
+	    a->why != NULL ? a->why : none, at, hint ? HINT : "");
+	free(at);
 	d->soon = a->soon || d->shaky;
 	d->again_ms = a->retry_after_ms;
-	return fail(d, buf_take(&b), transient);
+	return fail(d, why, transient);
 }
 
 /* The resource parameter where no document names it: the URL without its
@@ -633,8 +618,7 @@ fail_here(struct discovery *d)
 static char *
 own_name(const struct url *server)
 {
-	const char *host = strstr(server->text, "://") + 3;
-	const char *path = host + strcspn(host, "/?");
+	const char *path = path_of(server);
 	size_t n = strcspn(path, "?");
 
 	if (n == 1)
@@ -901,21 +885,19 @@ static bool
 look_above(struct discovery *d)
 {
 	struct resource_metadata *m = &d->resource;
-	char *place = m->place;
-	struct buf b = { 0 };
+	char *place = m->place, *above, *at;
 
 	if (d->above != NULL)
 		return fail_above(d);
-	buf_adds(&b, "the server's resource metadata is for ");
-	metadata_show_url(&b, m->resource);
-	buf_adds(&b,
-	    ", not for the server alone, but there is no such document at ");
-	metadata_show_url(&b, place);
-	buf_adds(&b,
-	    ": a token for it could be used elsewhere, so none is requested");
-	if (d->config->issuer == NULL)
-		buf_adds(&b, HINT);
-	d->above = buf_take(&b);
+	above = shown(m->resource);
+	at = shown(place);
+	d->above = xasprintf("the server's resource metadata is for %s, not "
+			     "for the server alone, but there is no such "
+			     "document at %s: a token for it could be used "
+			     "elsewhere, so none is requested%s",
+	    above, at, d->config->issuer == NULL ? HINT : "");
+	free(above);
+	free(at);
 	m->place = NULL;
 	metadata_resource_free(m);
 	forget_places(d);
@@ -998,7 +980,7 @@ static bool
 may_be_asked(struct discovery *d, const struct url *u, const char *text,
     char **why)
 {
-	struct buf b = { 0 };
+	char *at;
 
 	if (!metadata_url_ok(text, &d->config->policy,
 		"the place of the resource metadata", why))
@@ -1006,12 +988,12 @@ may_be_asked(struct discovery *d, const struct url *u, const char *text,
 	if (d->config->policy.cross_origin_prm ||
 	    url_same_origin(u, d->config->server))
 		return true;
-	buf_adds(&b,
-	    "the server says that its resource metadata is on "
-	    "another origin, at ");
-	metadata_show_url(&b, text);
-	buf_adds(&b, "; if you trust that, give --allow-cross-origin-prm");
-	*why = buf_take(&b);
+	at = shown(text);
+	*why = xasprintf("the server says that its resource metadata is on "
+			 "another origin, at %s; if you trust that, give "
+			 "--allow-cross-origin-prm",
+	    at);
+	free(at);
 	return false;
 }
 

@@ -8,7 +8,6 @@
 
 #include "auth/claims.h"
 #include "base/bounds.h"
-#include "base/codec.h"
 
 enum { MARGIN_S = 30 };
 
@@ -54,25 +53,10 @@ id_token_fault(const struct record *r, struct json_object *doc)
 
 #define ID_JAG_TYPE "oauth-id-jag+jwt"
 
-/* The JSON of the header of a JWT, owned by the caller; NULL: it is none. */
-static struct json_object *
-header_of(const char *jwt)
-{
-	struct json_object *header = NULL;
-	const char *ignored;
-	struct buf text = { 0 };
-
-	if (codec_base64url_read(&text,
-		(struct span){ jwt, strcspn(jwt, ".") }) == 0)
-		header = document_parse(buf_span(&text), &ignored);
-	buf_free(&text);
-	return header;
-}
-
 static bool
 is_typed(const char *jwt)
 {
-	struct json_object *header = header_of(jwt);
+	struct json_object *header = claims_part(jwt);
 	const char *typ = header == NULL ? NULL : document_text(header, "typ");
 	bool ok;
 

@@ -70,8 +70,7 @@ login_show(struct login *g, const char *url, const char *code)
 	forget_url(p);
 	p->url = xstrdup(url);
 	p->user_code = string_copy(code);
-	free(p->server);
-	p->server = xstrdup(g->config.server->text);
+	string_set(&p->server, g->config.server->text);
 	p->asked_at = g->config.browser != NULL ? login_now() : 0;
 	login_save_pending(g);
 	if (g->store != NULL)

@@ -24,8 +24,7 @@ wake(struct login *g)
 void
 login_report_all(struct login *g, struct login_input *in)
 {
-	free(g->why);
-	g->why = string_copy(in->why);
+	string_set(&g->why, in->why);
 	g->in = *in;
 	g->came = true;
 	wake(g);

@@ -339,19 +339,15 @@ take_method(struct record *r, struct json_object *o)
 {
 	const char *method = document_text(o, "token_endpoint_auth_method");
 
+	bool post = string_eq(method, "client_secret_post");
+
 	r->client.method = CLIENT_NONE;
-	if (method != NULL && strcmp(method, "none") == 0)
+	if (string_eq(method, "none"))
 		return true;
-	if (method != NULL && strcmp(method, "client_secret_basic") != 0 &&
-	    strcmp(method, "client_secret_post") != 0)
-		return false;
-	if (r->client.secret == NULL)
-		return true;
-	r->client.method = method == NULL ||
-		strcmp(method, "client_secret_basic") == 0 ?
-	    CLIENT_BASIC :
-	    CLIENT_POST;
-	return true;
+	if (r->client.secret != NULL)
+		r->client.method = post ? CLIENT_POST : CLIENT_BASIC;
+	return post || method == NULL ||
+	    strcmp(method, "client_secret_basic") == 0;
 }
 
 static void
@@ -379,8 +375,7 @@ take_client(struct record *r, const struct source *s)
 	r->client.source = CLIENT_IMPORTED;
 	r->client.secret_expires_at = end < 0 ? 0 : end;
 	if (r->client.id == NULL || !take_method(r, s->json)) {
-		free(r->client.id);
-		r->client.id = NULL;
+		string_set(&r->client.id, NULL);
 		return;
 	}
 	take_redirect(r, s->json);

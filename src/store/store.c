@@ -109,13 +109,6 @@ name_file(char file[STORE_FILE_BYTES], const char *before, const char *name,
 	snprintf(file, STORE_FILE_BYTES, "%s%s%s", before, name, behind);
 }
 
-static bool
-is_safe(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' ||
-	    c == '-' || c == '_';
-}
-
 /* Adds the hash of URL and profile. Different pairs give different texts: each
  * part has its length in front, and no profile differs from an empty one. */
 static void
@@ -152,16 +145,10 @@ store_name(char name[STORE_NAME_BYTES], const char *url, const char *profile)
 static bool
 is_name(const char *text, size_t n)
 {
-	size_t i;
-
-	if (n < HASH_DIGITS + 2 || n >= STORE_NAME_BYTES ||
-	    text[n - HASH_DIGITS - 1] != '-')
-		return false;
-	for (i = 0; i < n; i++)
-		if (!is_safe(text[i]))
-			return false;
-	return strspn(text + n - HASH_DIGITS, "0123456789abcdef") >=
-	    HASH_DIGITS;
+	return n >= HASH_DIGITS + 2 && n < STORE_NAME_BYTES &&
+	    text[n - HASH_DIGITS - 1] == '-' &&
+	    strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789.-_") >= n &&
+	    strspn(text + n - HASH_DIGITS, "0123456789abcdef") >= HASH_DIGITS;
 }
 
 struct listing {
@@ -836,9 +823,8 @@ store_end_pending(struct store *s, const char *name)
 	int rc;
 
 	store_pending(s, name, &p);
-	free(p.url);
-	free(p.user_code);
-	p.url = p.user_code = NULL;
+	string_set(&p.url, NULL);
+	string_set(&p.user_code, NULL);
 	p.failed_at = p.failed_at < now ? now : p.failed_at + 1;
 	rc = store_set_pending(s, name, &p);
 	pending_free(&p);

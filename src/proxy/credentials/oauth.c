@@ -254,8 +254,7 @@ oauth_on_done(enum login_end end, const char *why, int64_t again_ms,
 	struct oauth *o = arg;
 
 	o->login_process = NULL;
-	free(o->where);
-	o->where = NULL;
+	string_set(&o->where, NULL);
 	o->looked_at = INT64_MIN / 2; /* check the store at once */
 	o->credentials->until = 0;
 	if (end == LOGIN_DONE && why != NULL && !o->hinted) {

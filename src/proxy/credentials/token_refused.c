@@ -50,8 +50,7 @@ oauth_is_braked(struct oauth *o)
 
 	if (o->brake_until < full_until && loop_now(o->loop) < full_until) {
 		o->brake_until = full_until;
-		free(o->brake_why);
-		o->brake_why = xstrdup("it rejects new tokens too soon");
+		string_set(&o->brake_why, "it rejects new tokens too soon");
 	}
 	return loop_now(o->loop) < o->brake_until;
 }
@@ -65,8 +64,7 @@ oauth_brake(struct oauth *o, const char *why, int64_t first, int64_t most)
 	if (o->brake_ms > most)
 		o->brake_ms = most;
 	o->brake_until = loop_now(o->loop) + o->brake_ms;
-	free(o->brake_why);
-	o->brake_why = xstrdup(why);
+	string_set(&o->brake_why, why);
 }
 
 void
@@ -92,8 +90,7 @@ oauth_start_login(struct oauth *o, enum login_reason reason, bool interactive,
 	if (o->started_until < loop_now(o->loop))
 		o->started_until = loop_now(o->loop);
 	o->started_until += BOUND_STEP_MS;
-	free(o->where);
-	o->where = NULL;
+	string_set(&o->where, NULL);
 	o->reason = reason;
 	o->interactive = interactive;
 	o->unreached = false;

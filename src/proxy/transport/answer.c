@@ -280,8 +280,7 @@ remember_peer(struct streamable *u, const char *peer)
 {
 	if (peer == NULL || string_eq(u->peer, peer))
 		return;
-	free(u->peer);
-	u->peer = xstrdup(peer);
+	string_set(&u->peer, peer);
 }
 
 /* Tells the heads that came in this turn, but for those that went with a

@@ -41,14 +41,12 @@ exchange_clear_answer(struct exchange *t)
 	buf_free(&t->answer);
 	buf_free(&t->challenge);
 	buf_free(&t->denial);
-	free(t->session_given);
-	free(t->location);
-	free(t->secure);
-	free(t->why);
-	free(t->type);
-	free(t->coding);
-	t->session_given = t->location = t->secure = NULL;
-	t->why = t->type = t->coding = NULL;
+	string_set(&t->session_given, NULL);
+	string_set(&t->location, NULL);
+	string_set(&t->secure, NULL);
+	string_set(&t->why, NULL);
+	string_set(&t->type, NULL);
+	string_set(&t->coding, NULL);
 }
 
 void

@@ -27,8 +27,7 @@ forget_slash(struct streamable *u)
 	if (!u->slash)
 		return;
 	u->slash = false;
-	free(u->url);
-	u->url = xstrdup(u->config.url);
+	string_set(&u->url, u->config.url);
 }
 
 /* A server behind a gateway that ends TLS redirects to itself by http. Where only

@@ -64,10 +64,8 @@ headers_for(const struct exchange *t)
 	assemble(t, &u->made);
 	u->made_stamp++;
 	u->made_is_post = t->order.verb == VERB_POST;
-	if (t->session != NULL)
-		u->made_session = xstrdup(t->session);
-	if (t->version != NULL)
-		u->made_version = xstrdup(t->version);
+	u->made_session = string_copy(t->session);
+	u->made_version = string_copy(t->version);
 	u->made_credentials = u->config.credentials->version;
 	return &u->made;
 }
