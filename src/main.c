@@ -73,7 +73,7 @@ run(const struct options *o, char **why)
 	case COMMAND_WRAP:
 		return command_wrap(o, why);
 	default:
-		return proxy_run(o, why);
+		return proxy_run(o, NULL, NULL, why);
 	}
 }
 

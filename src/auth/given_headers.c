@@ -163,10 +163,9 @@ new_source(struct given *a, const char *path, bool bearer)
 {
 	struct source *s;
 
-	a->sources = xrealloc(a->sources, (a->n + 1) * sizeof *a->sources);
+	a->sources = xgrow(a->sources, a->n, sizeof *a->sources);
 	s = &a->sources[a->n++];
-	*s = (struct source){ .bearer = bearer };
-	s->path = path == NULL ? NULL : xstrdup(path);
+	*s = (struct source){ .path = string_copy(path), .bearer = bearer };
 	return s;
 }
 

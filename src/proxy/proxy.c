@@ -14,6 +14,7 @@
 #include "auth/challenge.h"
 #include "auth/claims.h"
 #include "base/bounds.h"
+#include "base/codec.h"
 #include "core/exchange/fault.h"
 #include "core/wire/edit.h"
 #include "core/wire/lines.h"
@@ -88,14 +89,11 @@ struct proxy {
 
 static void input(struct proxy *p, struct event *in);
 
-/* xorshift64*: good enough to spread retries; it is not secret. */
+/* Good enough to spread retries; it is not secret. */
 static uint64_t
 next_random(struct proxy *p)
 {
-	p->random ^= p->random >> 12;
-	p->random ^= p->random << 25;
-	p->random ^= p->random >> 27;
-	return p->random * 2685821657736338717u;
+	return codec_mix(p->random++);
 }
 
 /* Random words that nobody can guess. One call of the system gets many. */
@@ -1011,7 +1009,6 @@ proxy_init(struct proxy *p, char **why)
 		*why = xstrdup("the system gives no randomness");
 		return 1;
 	}
-	p->random |= 1; /* xorshift must not start at 0 */
 	p->prefix = own_id_prefix((uint32_t)(next_random(p) >> 32));
 	p->trace = make_trace(p);
 	p->timer_at = ALARM_NEVER;
@@ -1119,14 +1116,7 @@ proxy_check(const struct options *o, char **why)
 }
 
 int
-proxy_run(const struct options *o, char **why)
-{
-	return proxy_run_watched(o, NULL, NULL, why);
-}
-
-int
-proxy_run_watched(const struct options *o, proxy_watch_cb *watch, void *arg,
-    char **why)
+proxy_run(const struct options *o, proxy_watch_cb *watch, void *arg, char **why)
 {
 	struct proxy p = { .options = o, .watch = watch, .watch_arg = arg };
 	int status;
@@ -1218,19 +1208,15 @@ refusal_eof(void *arg)
 		refusal_end(r);
 }
 
-static void
-refusal_water(void *arg)
-{
-	(void)arg; /* one short line never fills the queue */
-}
-
 void
 proxy_refuse(const char *why)
 {
 	static const struct lines_ops lines_ops = { refusal_line,
 		refusal_too_long };
-	static const struct pipes_ops pipes_ops = { refusal_chunk, refusal_eof,
-		refusal_water, refusal_water, refusal_broken };
+	/* one short line never fills the queue */
+	static const struct pipes_ops pipes_ops = { .chunk = refusal_chunk,
+		.eof = refusal_eof,
+		.broken = refusal_broken };
 	struct refusal r = { .why = why };
 	struct loop_timer *timer;
 

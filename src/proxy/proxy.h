@@ -11,13 +11,12 @@
 /* Serves until stdin ends or a signal arrives. Returns the exit status. If it
  * cannot start, it returns 1 (or 2 for a setting that cannot be used) with
  * *why, a message for users that the caller owns, and has read nothing from
- * stdin. */
-int proxy_run(const struct options *o, char **why);
-/* The same, and calls watch after each input, with the state of the session.
- * now is borrowed. What watch returns is written to stdout; NULL: nothing. */
+ * stdin. Calls watch, unless that is NULL, after each input, with the state of
+ * the session. now is borrowed. What watch returns is written to stdout; NULL:
+ * nothing. */
 typedef struct frame *proxy_watch_cb(const struct session_brief *now,
     void *arg);
-int proxy_run_watched(const struct options *o, proxy_watch_cb *watch, void *arg,
+int proxy_run(const struct options *o, proxy_watch_cb *watch, void *arg,
     char **why);
 /* Could it start, as far as that depends on the options? Connects to nobody and
  * runs nothing. Returns 0, or the exit status of a start with *why. */

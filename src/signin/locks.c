@@ -39,44 +39,39 @@ report_broken(struct login *g, int error)
 	free(why);
 }
 
-/* Returns false when it was not had, which is reported then. */
-static bool
+/* Tries it, and reports what came of it. */
+static void
 lock(struct login *g, int *fd, enum store_lock what, const char *name)
 {
-	if (g->store == NULL)
-		return true;
-	*fd = store_lock(g->store, what, name);
-	if (*fd >= 0)
-		return true;
-	if (errno == EWOULDBLOCK)
+	if (g->store != NULL)
+		*fd = store_lock(g->store, what, name);
+	if (g->store == NULL || *fd >= 0)
+		login_report(g, CAME_LOCKED);
+	else if (errno == EWOULDBLOCK)
 		report_busy(g);
 	else
 		report_broken(g, errno);
-	return false;
 }
 
 void
 login_lock_token(struct login *g)
 {
-	if (lock(g, &g->token_lock, STORE_TOKEN, g->name))
-		login_report(g, CAME_LOCKED);
+	lock(g, &g->token_lock, STORE_TOKEN, g->name);
 }
 
 /* What the copy noted that had it before comes with the lock. */
 void
 login_lock_login(struct login *g)
 {
-	if (!lock(g, &g->login_lock, STORE_LOGIN, g->name))
-		return;
-	store_pending(g->store, g->name, &g->pending);
-	login_report(g, CAME_LOCKED);
+	lock(g, &g->login_lock, STORE_LOGIN, g->name);
+	if (g->login_lock >= 0)
+		store_pending(g->store, g->name, &g->pending);
 }
 
 void
 login_lock_tab(struct login *g)
 {
-	if (lock(g, &g->tab_lock, STORE_TAB, NULL))
-		login_report(g, CAME_LOCKED);
+	lock(g, &g->tab_lock, STORE_TAB, NULL);
 }
 
 void

@@ -418,8 +418,7 @@ serve(struct options *o, int64_t limit_ms, char **why)
 	if (limit_ms >= 0)
 		hurry(limit_ms, o);
 	buf_init(&told, 0);
-	status = proxy_run_watched(o, limit_ms >= 0 ? tell_session : NULL,
-	    &told, why);
+	status = proxy_run(o, limit_ms >= 0 ? tell_session : NULL, &told, why);
 	buf_free(&told);
 	return status;
 }

@@ -16,31 +16,19 @@
 enum ending
 ending_of(enum http_end end)
 {
-	switch (end) {
-	case HTTP_DONE:
-		return ENDING_COMPLETE;
-	case HTTP_CUT:
-		return ENDING_CUT;
-	case HTTP_IDLE:
-		return ENDING_IDLE;
-	case HTTP_ABORTED:
-		return ENDING_ABORTED;
-	case HTTP_RESOLVE:
-		return ENDING_RESOLVE;
-	case HTTP_CONNECT:
-		return ENDING_CONNECT;
-	case HTTP_TLS:
-		return ENDING_TLS;
-	case HTTP_PROXY:
-		return ENDING_PROXY;
-	case HTTP_CONFIG:
-	case HTTP_REFUSED:
-		break;
-	}
-	return ENDING_CONFIG;
-}
+	static const enum ending endings[] = { [HTTP_DONE] = ENDING_COMPLETE,
+		[HTTP_CUT] = ENDING_CUT,
+		[HTTP_IDLE] = ENDING_IDLE,
+		[HTTP_ABORTED] = ENDING_ABORTED,
+		[HTTP_RESOLVE] = ENDING_RESOLVE,
+		[HTTP_CONNECT] = ENDING_CONNECT,
+		[HTTP_TLS] = ENDING_TLS,
+		[HTTP_PROXY] = ENDING_PROXY,
+		[HTTP_CONFIG] = ENDING_CONFIG,
+		[HTTP_REFUSED] = ENDING_CONFIG };
 
-enum { DAY_MS = 24 * 3600 * 1000 };
+	return endings[end];
+}
 
 static bool
 has_id(const struct frame *m)
@@ -362,7 +350,7 @@ on_head(struct transfer *x, int status, void *arg)
 	f->media = verdict_media(t->type);
 	f->session = span_of(t->session_given);
 	if (status >= 400)
-		f->retry_after_ms = http_retry_after(x, DAY_MS);
+		f->retry_after_ms = http_retry_after(x, BOUND_DAY_MS);
 	if (status >= 300 && status < 400) {
 		t->location = string_copy(http_header(x, "Location", 0));
 		f->location = span_of(t->location);
