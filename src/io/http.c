@@ -174,7 +174,6 @@ http_send(struct http *h, const struct http_request *r,
 	x->arg = arg;
 	x->heard = loop_now(h->l);
 	x->idle_ms = r->idle_ms;
-	x->expires = 0;
 	if (x->idle_ms > 0)
 		idle_watch(h, x->heard + x->idle_ms);
 	http_todo_add(x);

@@ -174,7 +174,7 @@ make(struct http *h)
 	return x;
 }
 
-/* Takes a transfer from the pool, or makes one, and resets its fields. */
+/* Takes a transfer from the pool, or makes one. */
 static struct transfer *
 take(struct http *h)
 {
@@ -188,20 +188,9 @@ take(struct http *h)
 		h->nspare--;
 	}
 	QUEUE_ADD_FIRST(h, x);
-	x->uploaded = x->out = 0;
-	x->turn_at = 0;
-	x->written = 0;
-	x->head_bytes = 0;
-	x->initials = 0;
-	x->status = 0;
-	x->abort = x->paused = x->held = x->looks = false;
-	x->connection = NULL;
-	x->began = x->again = x->stale = false;
-	x->denied = x->let = false;
-	x->opened = x->reached = false;
-	x->too_large = false;
-	string_set(&x->no_ticket, NULL);
-	x->error[0] = '\0';
+	free(x->no_ticket);
+	memset((char *)x + offsetof(struct transfer, stream), 0,
+	    sizeof *x - offsetof(struct transfer, stream));
 	return x;
 }
 

@@ -145,10 +145,20 @@ struct transfer {
 	CURLU *parsed_url;
 	struct curl_slist *lines; /* an array, linked, and its text after it */
 	size_t lines_bytes;
-	uint64_t stamp;       /* of the request that they are of; 0: none */
-	bool is_other;        /* the last request was neither POST nor GET */
-	bool fresh;           /* the last request wanted a new connection */
-	bool may_be_two;      /* the last request may go out in HTTP/2 */
+	uint64_t stamp;     /* of the request that they are of; 0: none */
+	bool is_other;      /* the last request was neither POST nor GET */
+	bool fresh;         /* the last request wanted a new connection */
+	bool may_be_two;    /* the last request may go out in HTTP/2 */
+	bool trusts;        /* h->authorities are set */
+	int64_t renewed_at; /* that of h, when it began */
+	bool proxied;       /* the URL is reached through a proxy */
+	size_t body_bytes;  /* progress callbacks are on for a body that is
+			      * not small */
+	bool asks; /* config.allow is asked: the URL is reached without a
+			 * proxy */
+	struct way_notes *notes; /* of http_way; NULL: it is not watched */
+
+	/* From here on: of one request, and zero when it begins. */
 	unsigned long stream; /* of HTTP/2, for what was sent; 0: not known */
 	int64_t max_idle_ms;
 	bool proof, wary, opens;
@@ -156,11 +166,8 @@ struct transfer {
 			     * other answers since the request was sent */
 	struct connection *connection; /* what the request was written to; NULL:
 					* none yet, or it is not known */
-	bool stale;  /* the connection that libcurl chose was not good enough,
+	bool stale; /* the connection that libcurl chose was not good enough,
 		       * and the transfer has to start again */
-	bool trusts; /* h->authorities are set */
-	int64_t renewed_at; /* that of h, when it began */
-	bool proxied;       /* the URL is reached through a proxy */
 	int64_t idle_ms;
 	int64_t expires;     /* end of the transfer in any case; 0: none */
 	int64_t heard;       /* when the last byte came */
@@ -170,8 +177,6 @@ struct transfer {
 	int64_t written;     /* when the last byte of the request went out */
 	curl_off_t out;      /* bytes of the body sent so far */
 	curl_off_t uploaded; /* bytes sent at the last idle timer */
-	size_t body_bytes;   /* progress callbacks are on for a body that is
-			      * not small */
 	size_t head_bytes;   /* includes 1xx and trailers */
 	int status; /* what ops.head was called with; 0: it was not called */
 	bool abort;
@@ -187,14 +192,11 @@ struct transfer {
 		       * written once more */
 	char *no_ticket; /* why there is none, in the words of GSS-API; NULL:
 			  * nothing is known */
-	bool asks;       /* config.allow is asked: the URL is reached without a
-			 * proxy */
 	bool denied;     /* config.allow refused an address */
 	bool let;        /* config.allow took an address */
 	bool opened;     /* a socket was opened for it */
 	bool reached;    /* and closed again while it was connected */
 	bool too_large;
-	struct way_notes *notes; /* of http_way; NULL: it is not watched */
 	char error[CURL_ERROR_SIZE];
 };
 
@@ -239,6 +241,8 @@ struct way_notes {
 /* Sets the options of a transfer that is watched (config.watched), and makes
  * its notes. */
 void http_way_set(struct transfer *x);
+/* Takes one line of libcurl's words about x. */
+void http_way_heard(struct transfer *x, const char *words);
 /* Notes that this address is tried. */
 void http_way_tried(struct transfer *x, const struct sockaddr *sa,
     unsigned sa_bytes);

@@ -70,6 +70,7 @@ http_on_words(CURL *easy, curl_infotype type, char *p, size_t n, void *arg)
 	memcpy(words, p, n);
 	words[n] = '\0';
 	http_negotiate_heard(x, (struct span){ p, size });
+	http_way_heard(x, words);
 	if (starts(words, "REFUSED_STREAM, retrying"))
 		leave(x);
 	else if (starts(words, "Downgrades to HTTP/1.1"))

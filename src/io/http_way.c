@@ -3,31 +3,22 @@
 
 #include "io/http_state.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "os/network.h"
 
 /* libcurl has no question for the version of TLS that is the same with each TLS
  * library, but it says it in words: "SSL connection using TLSv1.3 / ...". */
-static int
-http_on_text(CURL *easy, curl_infotype type, char *text, size_t n, void *arg)
+void
+http_way_heard(struct transfer *x, const char *words)
 {
-	static const char words[] = "SSL connection using ";
-	struct transfer *x = arg;
-	struct way_notes *notes = x->notes;
-	size_t at = sizeof words - 1, len = 0;
+	static const char by[] = "SSL connection using ";
+	const char *version = words + sizeof by - 1;
 
-	(void)easy;
-	if (type == CURLINFO_TEXT)
-		http_negotiate_heard(x, (struct span){ text, n });
-	if (type != CURLINFO_TEXT || n < at || memcmp(text, words, at) != 0)
-		return 0;
-	while (at + len < n && text[at + len] > ' ' &&
-	    len < sizeof notes->tls - 1)
-		len++;
-	memcpy(notes->tls, text + at, len);
-	notes->tls[len] = '\0';
-	return 0;
+	if (x->notes != NULL && strncmp(words, by, sizeof by - 1) == 0)
+		snprintf(x->notes->tls, sizeof x->notes->tls, "%.*s",
+		    (int)strcspn(version, " \n"), version);
 }
 
 void
@@ -35,8 +26,6 @@ http_way_set(struct transfer *x)
 {
 	x->notes = xcalloc(1, sizeof *x->notes);
 	buf_init(&x->notes->tried, 0);
-	SET(x, CURLOPT_DEBUGFUNCTION, http_on_text);
-	SET(x, CURLOPT_DEBUGDATA, x);
 	SET(x, CURLOPT_VERBOSE, 1L);
 	SET(x, CURLOPT_CERTINFO, 1L);
 	if (!x->h->config.only_looks)
