@@ -52,13 +52,12 @@ read_source(const struct given *a, struct source *s, struct headers *to,
 {
 	struct span content;
 	struct os_file f;
-	struct buf text;
+	struct buf text = { .max = BOUND_TEXT_BYTES };
 	int fd, rc;
 
 	fd = os_file_open(OS_HERE, s->path, OS_READ | (first ? 0 : OS_NO_WAIT));
 	if (fd < 0)
 		return fail_why(why, "cannot read it: %s", strerror(errno));
-	buf_init(&text, BOUND_TEXT_BYTES);
 	rc = os_file_look(fd, &f) < 0 ? -1 : file_get_all(fd, &text);
 	file_close(fd);
 	if (rc != 0) {

@@ -89,12 +89,11 @@ char **
 ancestors_variables(const char *proc, long parent, const char *const *names)
 {
 	struct strings found = { 0 };
-	struct buf status, environment;
+	struct buf status = { .max = BOUND_FILE_BYTES },
+		   environment = { .max = BOUND_FILE_BYTES };
 	long pid = parent;
 	int left;
 
-	buf_init(&status, BOUND_FILE_BYTES);
-	buf_init(&environment, BOUND_FILE_BYTES);
 	for (left = ANCESTORS_MAX; left > 0 && pid > 0; left--) {
 		if (!read_file(&status, proc, pid, "status"))
 			break;
@@ -112,9 +111,8 @@ ancestors_variables(const char *proc, long parent, const char *const *names)
 char *
 ancestors_program(const char *proc, long process)
 {
-	struct buf name;
+	struct buf name = { .max = BOUND_NAME_BYTES };
 
-	buf_init(&name, BOUND_NAME_BYTES);
 	if (!read_file(&name, proc, process, "comm") || name.n < 2) {
 		buf_free(&name);
 		return NULL;

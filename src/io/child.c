@@ -135,6 +135,15 @@ close_input(struct child *c)
 }
 
 static void
+close_all(struct child *c)
+{
+	close_input(c);
+	close_end(&c->out);
+	close_end(&c->err);
+	close_end(&c->report);
+}
+
+static void
 kill_child(struct child *c, enum child_end end, int64_t limit)
 {
 	c->decided = true;
@@ -445,10 +454,7 @@ child_new(struct loop *l, const struct child_config *config,
 	if (error == 0 && config->timeout_ms > 0)
 		loop_timer_set(c->timer, config->timeout_ms);
 	if (error != 0) {
-		close_input(c);
-		close_end(&c->out);
-		close_end(&c->err);
-		close_end(&c->report);
+		close_all(c);
 		c->end = CHILD_NO_START;
 		c->value = error;
 		look_if_over(c);
@@ -466,10 +472,7 @@ child_free(struct child *c, bool kill_it)
 	if (c->process != NULL)
 		c->process->child = NULL;
 	loop_undefer(c->l, over_now, c);
-	close_input(c);
-	close_end(&c->out);
-	close_end(&c->err);
-	close_end(&c->report);
+	close_all(c);
 	loop_timer_free(c->timer);
 	buf_wipe(&c->input); /* it may be secret */
 	free(c);

@@ -341,7 +341,7 @@ http_setup(struct http *h, const struct http_request *r)
 	const struct headers *first = r->headers != NULL ? r->headers : &none;
 	const struct headers *more = r->more_headers != NULL ? r->more_headers :
 							       &none;
-	struct headers joined;
+	struct headers joined = { 0 };
 	uint64_t stamp = more->n == 0 && h->config.sigv4 == NULL &&
 		r->body.n <= HTTP_SMALL_BODY_BYTES ?
 	    r->stamp :
@@ -352,7 +352,6 @@ http_setup(struct http *h, const struct http_request *r)
 	set_netrc(x);
 	http_two_choose(x);
 	set_method(x, r->method, r->body);
-	headers_init(&joined);
 	if (h->config.sigv4 != NULL) {
 		http_sign(x, r->key, first, more, &joined);
 		first = &joined;

@@ -31,7 +31,8 @@ file_close(int fd)
 {
 	int saved = errno;
 
-	os_file_close(fd);
+	if (fd >= 0)
+		os_file_close(fd);
 	errno = saved;
 }
 

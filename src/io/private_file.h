@@ -41,7 +41,7 @@ size_t file_head(int fd, char *to, size_t max);
 /* Replaces the content in place; after a failure part of text may be in the
  * file. */
 int file_put(int fd, struct span text);
-void file_close(int fd); /* keeps errno */
+void file_close(int fd); /* keeps errno; -1 is fine */
 /* Takes one line from the front of text; line does not include its end. Returns
  * false if text has no line end. */
 bool file_line(struct span *text, struct span *line);

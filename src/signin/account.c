@@ -237,8 +237,7 @@ free_provider(struct account *a)
 	struct account_provider *p = &a->provider;
 
 	fetcher_free(p->config.fetcher);
-	if (p->http != NULL)
-		http_free(p->http);
+	http_free(p->http);
 	string_list_free(p->id_token.command);
 	assertion_key_free(p->key);
 	secret_free(p->secret);
@@ -427,8 +426,7 @@ account_free(struct account *a)
 {
 	store_free(a->store);
 	fetcher_free(a->fetcher);
-	if (a->http != NULL)
-		http_free(a->http);
+	http_free(a->http);
 	free_provider(a);
 	network_free(&a->network);
 	assertion_key_free(a->client_key);

@@ -139,14 +139,13 @@ signin_process(char *program)
 	struct options o = { 0 };
 	struct login_process_task task;
 	struct process p = { 0 };
-	struct buf text;
+	struct buf text = { .max = TASK_MAX };
 	const char *why = "it is too large";
 	char **argv;
 	bool loaded;
 	int status;
 
 	log_sink(login_process_log, NULL);
-	buf_init(&text, TASK_MAX);
 	status = file_get_all(OS_STDIN, &text);
 	if (status == 0)
 		status = login_process_task_read(&task, buf_span(&text), &why);

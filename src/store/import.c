@@ -305,7 +305,7 @@ take_token(struct record *r, const struct source *s)
 {
 	const char *type = document_text(s->json, "token_type");
 	const char *text = document_text(s->json, "access_token");
-	struct headers none;
+	struct headers none = { 0 };
 	char *why;
 	int rc;
 
@@ -313,7 +313,6 @@ take_token(struct record *r, const struct source *s)
 		return "it contains no access token";
 	if (type != NULL && strcasecmp(type, "Bearer") != 0)
 		return "its token is not a Bearer token";
-	headers_init(&none);
 	rc = headers_add_bearer(&none, span_of(text), &why);
 	headers_free(&none);
 	if (rc < 0) {

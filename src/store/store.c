@@ -93,8 +93,7 @@ open_folder(struct store *s, bool make)
 
 	if (s->dir >= 0 && file_linked(s->dir))
 		return s->dir;
-	if (s->dir >= 0)
-		file_close(s->dir);
+	file_close(s->dir);
 	s->dir = file_dir(s->home, STORE_BELOW, make, &why);
 	if (s->dir < 0)
 		free(why);
@@ -284,8 +283,7 @@ store_lock(struct store *s, enum store_lock what, const char *name)
 void
 store_unlock(int fd)
 {
-	if (fd >= 0)
-		file_close(fd);
+	file_close(fd);
 }
 
 /* --- records --- */
@@ -386,8 +384,7 @@ store_free(struct store *s)
 		return;
 	while (s->first != NULL)
 		store_cancel(s->first);
-	if (s->dir >= 0)
-		file_close(s->dir);
+	file_close(s->dir);
 	string_list_free(s->helper);
 	free(s->home);
 	free(s->path);
@@ -402,8 +399,6 @@ op_new(struct store *s, void *arg)
 	op->store = s;
 	op->arg = arg;
 	QUEUE_ADD_FIRST(s, op);
-	record_init(&op->record);
-	buf_init(&op->output, 0);
 	return op;
 }
 

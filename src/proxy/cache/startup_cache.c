@@ -114,8 +114,7 @@ is_newer(int dir, const char *name, unsigned format)
 	int fd = file_open(dir, name, false);
 	bool newer = fd >= 0 && format_is_newer(fd, TITLE, format);
 
-	if (fd >= 0)
-		file_close(fd);
+	file_close(fd);
 	if (newer)
 		log_debug(
 		    "leaving the startup cache %s alone: a newer mcpsplice "
@@ -222,8 +221,7 @@ read_lines(const struct entry *e, int dir, struct buf *text, struct lines *l,
 	if (rc < 0 && errno != ENOENT)
 		log_debug("cannot read the startup cache %s: %s", e->name,
 		    strerror(errno));
-	if (fd >= 0)
-		file_close(fd);
+	file_close(fd);
 	if (rc < 0 || find_lines(e, buf_span(text), l))
 		return rc == 0;
 	log_debug("not using the startup cache %s: it is %s", e->name,
@@ -469,8 +467,7 @@ read_era(const struct startup_cache *m, int dir)
 		log_debug("cannot read the server's version from %s: %s",
 		    m->era, strerror(errno));
 	}
-	if (fd >= 0)
-		file_close(fd);
+	file_close(fd);
 	buf_free(&text);
 	return era;
 }
