@@ -579,41 +579,7 @@ on_broken(int error, void *arg)
 	input(p, &in);
 }
 
-/* --- the server --- */
-
-static void
-on_authorize(uint64_t ticket, bool last, void *arg)
-{
-	struct proxy *p = arg;
-
-	authorize_ask(p->authorize, ticket, last);
-}
-
-static void
-on_prove(const char *method, const char *url, struct headers *to, void *arg)
-{
-	struct proxy *p = arg;
-
-	authorize_prove(p->authorize, method, url, to);
-}
-
-static void
-on_heard(const char *nonce, void *arg)
-{
-	struct proxy *p = arg;
-
-	authorize_heard(p->authorize, nonce);
-}
-
-static void
-on_accepted(uint64_t stamp, void *arg)
-{
-	struct proxy *p = arg;
-
-	authorize_accepted(p->authorize, stamp);
-}
-
-/* --- credentials --- */
+/* --- the server, and the credentials --- */
 
 static void
 on_credentials_ready(uint64_t ticket, void *arg)
@@ -865,8 +831,6 @@ message_cap(const struct options *o)
 static struct streamable *
 make_streamable(struct proxy *p)
 {
-	static const struct streamable_ops ops = { on_authorize, on_prove,
-		on_heard, on_accepted, on_event };
 	struct streamable_config c = {
 		.url = p->url.text,
 		.max_message = message_cap(p->options),
@@ -874,12 +838,14 @@ make_streamable(struct proxy *p)
 		.max_depth = p->options->max_depth,
 		.call_timeout_ms = p->options->call_timeout_ms,
 		.credentials = authorize_credentials(p->authorize),
+		.keeper = &authorize_ops,
+		.keeper_arg = p->authorize,
 		.gives = options_given_credential(p->options) != NULL ||
 		    p->options->negotiate || p->options->cert != NULL,
 		.trace_headers = p->options->trace_headers,
 	};
 
-	return streamable_new(p->loop, p->http, &c, &ops, p);
+	return streamable_new(p->loop, p->http, &c, on_event, p);
 }
 
 /* The patterns were checked when the options were read. */

@@ -368,16 +368,17 @@ static void
 exchange(const char *url, const char *message, enum frame_kind kind,
     int64_t call_timeout_ms, int64_t ms)
 {
-	static const struct streamable_ops ops = { on_authorize, on_prove,
-		on_heard, on_accepted, on_event };
+	static const struct credentials_ops keeper = { on_authorize, on_prove,
+		on_heard, on_accepted };
 	static const struct credentials credentials = { .until = INT64_MAX };
 	struct streamable_config config = { .url = url,
 		.max_message = 1000,
 		.max_depth = 10,
 		.call_timeout_ms = call_timeout_ms,
-		.credentials = &credentials };
+		.credentials = &credentials,
+		.keeper = &keeper };
 	struct http *h = make_http();
-	struct streamable *u = streamable_new(l, h, &config, &ops, NULL);
+	struct streamable *u = streamable_new(l, h, &config, on_event, NULL);
 	struct order order = { .ticket = 1, .verb = VERB_POST };
 
 	order.body = frame_copy(span_of(message));
@@ -498,7 +499,7 @@ make_oauth(void)
 	authorize = authorize_new(l, &config, &ops, NULL, &why);
 	now = authorize_credentials(authorize);
 	finals = 0;
-	authorize_ask(authorize, 1, false);
+	authorize_ops.ask(1, false, authorize);
 	ck_assert_int_ne(ended_at, -1);
 }
 
@@ -591,7 +592,7 @@ new_token(const char *where)
 	answer(where, LOGIN_DONE, -1, token);
 	free(token);
 	if (now->stamp != 0)
-		authorize_accepted(authorize, now->stamp);
+		authorize_ops.accepted(now->stamp, authorize);
 }
 
 /* A token that has expired. */
@@ -615,7 +616,7 @@ make_expired(void)
 	buf_free(&b);
 	ck_assert(refuse());
 	ck_assert_uint_ne(now->stamp, 0);
-	authorize_accepted(authorize, now->stamp);
+	authorize_ops.accepted(now->stamp, authorize);
 }
 
 /* A renewal that met nobody: the request goes out with the old token, and its
@@ -625,7 +626,7 @@ START_TEST(login_unreached)
 	make_expired();
 	answer(NULL, LOGIN_UNREACHED, -1, NULL);
 	ended_at = -1;
-	authorize_ask(authorize, 1, false);
+	authorize_ops.ask(1, false, authorize);
 	loop_run(l);
 	ck_assert_ptr_null(said);
 	ck_assert(refuse());
@@ -654,7 +655,7 @@ START_TEST(login_unreached_again)
 		else
 			answer(NULL, LOGIN_UNREACHED, -1, NULL);
 		ended_at = -1;
-		authorize_ask(authorize, 1, false);
+		authorize_ops.ask(1, false, authorize);
 		if (ended_at == -1)
 			loop_run(l);
 		ck_assert_int_eq(i == 2, now->stamp != old);

@@ -24,6 +24,24 @@ struct credentials {
 			     * and its secret; empty: it is not */
 };
 
+/* What an exchange asks of whoever keeps the credentials. */
+struct credentials_ops {
+	/* Asks for credentials, because those at hand are over. The answer may
+	 * come from inside, or later. last: the request is a DELETE, which is
+	 * not worth new ones: the answer is made of those at hand, and nothing is
+	 * started for it. */
+	void (*ask)(uint64_t ticket, bool last, void *arg);
+	/* Appends the proof for one request, if they are bound to a key. */
+	void (*prove)(const char *method, const char *url, struct headers *to,
+	    void *arg);
+	/* An answer of the server came, with this nonce for the next proof;
+	 * NULL: with none. */
+	void (*heard)(const char *nonce, void *arg);
+	/* The server accepted a request with credentials of this stamp. Called
+	 * once for each stamp. */
+	void (*accepted)(uint64_t stamp, void *arg);
+};
+
 struct order {
 	uint64_t ticket;
 	enum verb verb;

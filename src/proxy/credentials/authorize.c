@@ -121,6 +121,50 @@ read_variables(struct authorize *a, const struct given_config *g, char **why)
 	return -1;
 }
 
+/* --- for exchanges --- */
+
+static void
+ask(uint64_t ticket, bool last, void *arg)
+{
+	struct authorize *a = arg;
+
+	if (a->oauth != NULL)
+		oauth_ask(a->oauth, ticket, last);
+	else if (a->command != NULL)
+		help(a, ticket, false, 0);
+	else
+		go_given(a, ticket);
+}
+
+static void
+prove(const char *method, const char *url, struct headers *to, void *arg)
+{
+	struct authorize *a = arg;
+
+	if (a->oauth != NULL)
+		oauth_prove(a->oauth, method, url, to);
+}
+
+static void
+heard(const char *nonce, void *arg)
+{
+	struct authorize *a = arg;
+
+	if (a->oauth != NULL)
+		dpop_hear(a->oauth->dpop, nonce);
+}
+
+static void
+accepted(uint64_t stamp, void *arg)
+{
+	struct authorize *a = arg;
+
+	if (a->oauth != NULL)
+		oauth_accepted(a->oauth, stamp);
+}
+
+const struct credentials_ops authorize_ops = { ask, prove, heard, accepted };
+
 /* --- calls from outside --- */
 
 bool
@@ -178,17 +222,6 @@ authorize_wake(struct authorize *a)
 	a->credentials.until = 0;
 }
 
-void
-authorize_ask(struct authorize *a, uint64_t ticket, bool last)
-{
-	if (a->oauth != NULL)
-		oauth_ask(a->oauth, ticket, last);
-	else if (a->command != NULL)
-		help(a, ticket, false, 0);
-	else
-		go_given(a, ticket);
-}
-
 /* The given headers may have changed since the request was sent: a file with a
  * token may have new content. Returns false if they are the same. */
 static bool
@@ -238,28 +271,6 @@ authorize_refused(struct authorize *a, uint64_t ticket, const struct facts *f,
 		a->ops.refusal_final(ticket,
 		    f->status == 401 && !f->signature ? a->wrong : NULL, false,
 		    a->arg);
-}
-
-void
-authorize_prove(struct authorize *a, const char *method, const char *url,
-    struct headers *to)
-{
-	if (a->oauth != NULL)
-		oauth_prove(a->oauth, method, url, to);
-}
-
-void
-authorize_heard(struct authorize *a, const char *nonce)
-{
-	if (a->oauth != NULL)
-		dpop_hear(a->oauth->dpop, nonce);
-}
-
-void
-authorize_accepted(struct authorize *a, uint64_t stamp)
-{
-	if (a->oauth != NULL)
-		oauth_accepted(a->oauth, stamp);
 }
 
 void

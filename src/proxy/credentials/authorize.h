@@ -85,30 +85,20 @@ const struct credentials *authorize_credentials(const struct authorize *a);
 /* Appends what tells whose credentials are at hand, nothing if there are none;
  * it stays the same when they are renewed, as far as that can be told. Returns
  * false if that is not known, as before the helper has answered and before the
- * store was read: authorize_ask, or INPUT_SIGNED_IN, changes that. It may be a
+ * store was read: a question, or INPUT_SIGNED_IN, changes that. It may be a
  * secret. */
 bool authorize_whose(const struct authorize *a, struct buf *out);
 /* The clocks may have jumped: the next exchange has to ask. */
 void authorize_wake(struct authorize *a);
-/* Asks for the credentials of an exchange. Each question gets one answer, which
- * may come from inside the call. last: the answer is made of the
- * credentials at hand; nothing is started for it. */
-void authorize_ask(struct authorize *a, uint64_t ticket, bool last);
 /* Does the server refuse the signature of a request, in the words of AWS? */
 bool authorize_is_signature(const struct authorize *a, const struct facts *f);
 /* Reports that a request was refused. session: what may have been refused
  * instead; n 0: none. The answer may come from inside. */
 void authorize_refused(struct authorize *a, uint64_t ticket,
     const struct facts *f, struct span session);
-/* Appends the proof for one request, if the token is bound to a key
- * (credentials.bound). */
-void authorize_prove(struct authorize *a, const char *method, const char *url,
-    struct headers *to);
-/* An answer of the server came, with this nonce for the next proof; NULL: with
- * none. */
-void authorize_heard(struct authorize *a, const char *nonce);
-/* The server accepted a request with these credentials. */
-void authorize_accepted(struct authorize *a, uint64_t stamp);
+/* Each question for the credentials of an exchange gets one answer. arg is the
+ * struct authorize. */
+extern const struct credentials_ops authorize_ops;
 /* Forgets the question: its answer is not wanted any more. */
 void authorize_drop(struct authorize *a, uint64_t ticket);
 /* Frees a without a callback; NULL is allowed. */

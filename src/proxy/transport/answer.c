@@ -359,7 +359,8 @@ on_head(struct transfer *x, int status, void *arg)
 		redirect_check(t);
 	t->refused = may_be_mended(t, x, status);
 	if (t->u->config.credentials->bound)
-		t->u->ops.heard(http_header(x, "DPoP-Nonce", 0), t->u->arg);
+		t->u->config.keeper->heard(http_header(x, "DPoP-Nonce", 0),
+		    t->u->config.keeper_arg);
 	if (t->refused) {
 		f->clock_ahead_s = http_clock_ahead(x);
 		buf_init(&t->challenge, BOUND_NOTE_BYTES);
@@ -371,7 +372,8 @@ on_head(struct transfer *x, int status, void *arg)
 		return;
 	if (status < 400 && f->stamp != t->u->accepted) {
 		t->u->accepted = f->stamp;
-		t->u->ops.accepted(f->stamp, t->u->arg);
+		t->u->config.keeper->accepted(f->stamp,
+		    t->u->config.keeper_arg);
 	}
 	if (!t->refused)
 		head_is_due(t);

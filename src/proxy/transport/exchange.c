@@ -74,7 +74,7 @@ exchange_tell(struct exchange *t, struct event *e)
 	e->facts = &t->facts;
 	e->head = t->head_due;
 	t->head_due = false;
-	t->u->ops.event(e, t->u->arg);
+	t->u->event(e, t->u->arg);
 }
 
 /* --- back-pressure --- */

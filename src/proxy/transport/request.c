@@ -120,7 +120,8 @@ send_request(struct exchange *t, struct http_request *r)
 	r->more_headers = &t->mirrored;
 	if (u->config.credentials->bound) {
 		headers_append(&proven, r->headers);
-		u->ops.prove(r->method, r->url, &proven, u->arg);
+		u->config.keeper->prove(r->method, r->url, &proven,
+		    u->config.keeper_arg);
 		r->headers = &proven;
 		r->stamp = 0;
 	}

@@ -58,7 +58,7 @@ struct streamable {
 	struct http *http;
 	const struct http_ops *http_ops; /* what takes the answers */
 	struct streamable_config config;
-	struct streamable_ops ops;
+	streamable_cb *event;
 	void *arg;
 	struct url base;
 	char *url;
@@ -84,7 +84,7 @@ struct streamable {
 	bool held_full;
 	size_t held;
 	uint64_t partials; /* number of partial messages so far */
-	uint64_t accepted; /* the latest stamp reported to ops.accepted */
+	uint64_t accepted; /* the latest stamp reported as accepted */
 };
 
 /* --- exchange.c --- */

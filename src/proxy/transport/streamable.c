@@ -14,8 +14,7 @@
 
 struct streamable *
 streamable_new(struct loop *l, struct http *h,
-    const struct streamable_config *config, const struct streamable_ops *ops,
-    void *arg)
+    const struct streamable_config *config, streamable_cb *event, void *arg)
 {
 	struct streamable *u = xcalloc(1, sizeof *u);
 
@@ -23,7 +22,7 @@ streamable_new(struct loop *l, struct http *h,
 	u->http = h;
 	u->http_ops = &answer_ops;
 	u->config = *config;
-	u->ops = *ops;
+	u->event = event;
 	u->arg = arg;
 	url_parse(&u->base, config->url);
 	u->url = xstrdup(config->url);
@@ -56,8 +55,8 @@ streamable_send(struct streamable *u, const struct order *order)
 	if (loop_now(u->loop) < u->config.credentials->until)
 		request_start(t);
 	else
-		u->ops.authorize(t->order.ticket, t->order.verb == VERB_DELETE,
-		    u->arg);
+		u->config.keeper->ask(t->order.ticket,
+		    t->order.verb == VERB_DELETE, u->config.keeper_arg);
 }
 
 void

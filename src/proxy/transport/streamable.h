@@ -22,42 +22,27 @@ struct streamable_config {
 	unsigned max_depth;
 	int64_t call_timeout_ms;
 	const struct credentials *credentials; /* of all exchanges; borrowed */
+	/* Who keeps them. Asked for new ones, the caller answers with
+	 * streamable_credentials_ready or streamable_refusal_final. */
+	const struct credentials_ops *keeper;
+	void *keeper_arg;
 	bool gives;         /* io/http adds credentials of the user's */
 	bool trace_headers; /* trace context of a message becomes headers */
 };
 
-/* In all of these ticket names the exchange; the caller chose it. */
-struct streamable_ops {
-	/* Asks for credentials, because those of the config are over. The
-	 * caller answers with streamable_credentials_ready or
-	 * streamable_refusal_final, now or later. last: the request is a
-	 * DELETE, which is not worth new credentials. */
-	void (*authorize)(uint64_t ticket, bool last, void *arg);
-	/* Appends the proof that goes with this one request, if the credentials
-	 * are bound to a key. */
-	void (*prove)(const char *method, const char *url, struct headers *to,
-	    void *arg);
-	/* An answer came, if they are: the nonce for the next proof; NULL: it
-	 * has none. */
-	void (*heard)(const char *nonce, void *arg);
-	/* The server accepted credentials with this stamp. Called once for each
-	 * stamp. */
-	void (*accepted)(uint64_t stamp, void *arg);
-	/* What came of the exchange: INPUT_HEAD, INPUT_MESSAGE, INPUT_ENDPOINT
-	 * (orders with endpoint set go there from now on, if ok) and at last
-	 * INPUT_DONE. The caller answers INPUT_REFUSED, which comes before all
-	 * others, now or later, with streamable_credentials_ready, which sends
-	 * the request again, or with streamable_refusal_final. What the event
-	 * points to is valid in the call. An answer that is read in one turn of
-	 * the loop and whose body is one message is one event. */
-	void (*event)(struct event *e, void *arg);
-};
+/* What came of an exchange: INPUT_HEAD, INPUT_MESSAGE, INPUT_ENDPOINT (orders with
+ * endpoint set go there from now on, if ok) and at last INPUT_DONE. The caller
+ * answers INPUT_REFUSED, which comes before all others, now or later, with
+ * streamable_credentials_ready, which sends the request again, or with
+ * streamable_refusal_final. What the event points to is valid in the call. An
+ * answer that is read in one turn of the loop and whose body is one message is
+ * one event. A ticket names the exchange; the caller chose it. */
+typedef void streamable_cb(struct event *e, void *arg);
 
-/* Makes the transport, which the caller owns. l and h are borrowed; config and
- * ops are copied, but not the strings in them. */
+/* Makes the transport, which the caller owns. l and h are borrowed; config is
+ * copied, but not the strings in it. */
 struct streamable *streamable_new(struct loop *l, struct http *h,
-    const struct streamable_config *config, const struct streamable_ops *ops,
-    void *arg);
+    const struct streamable_config *config, streamable_cb *event, void *arg);
 /* Begins the exchange, at once if the credentials are good. Takes a reference
  * to the body and copies the rest. */
 void streamable_send(struct streamable *u, const struct order *order);

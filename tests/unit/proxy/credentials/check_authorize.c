@@ -150,7 +150,7 @@ START_TEST(given_and_refused)
 	};
 
 	make(cases[_i].headers, NULL, NULL);
-	authorize_ask(authorize, 1, false);
+	authorize_ops.ask(1, false, authorize);
 	refuse(1, now->stamp, 0);
 	ck_assert_uint_eq(final, 1);
 	ck_assert_str_eq(why, cases[_i].why);
@@ -177,7 +177,7 @@ START_TEST(ticket_is_wanted)
 
 	challenge = cases[_i].challenge;
 	make(cases[_i].headers, NULL, NULL);
-	authorize_ask(authorize, 1, false);
+	authorize_ops.ask(1, false, authorize);
 	refuse(1, now->stamp, 0);
 	ck_assert_uint_eq(final, 1);
 	ck_assert_str_eq(why, cases[_i].why);
@@ -189,7 +189,7 @@ START_TEST(given_alone)
 	static const char *const headers[] = { "A: b", NULL };
 
 	make(headers, NULL, NULL);
-	authorize_ask(authorize, 1, false);
+	authorize_ops.ask(1, false, authorize);
 	ck_assert_uint_eq(ready, 1);
 	ck_assert_int_eq(now->until, INT64_MAX);
 	ck_assert_str_eq(headers_get(&now->headers, "A"), "b");
@@ -217,7 +217,7 @@ make_helper(const char *answer)
 START_TEST(helper_without_an_end)
 {
 	make_helper("{\"version\":1,\"token\":\"one\"}");
-	authorize_ask(authorize, 1, false);
+	authorize_ops.ask(1, false, authorize);
 	ck_assert_uint_eq(ready, 0);
 	ck_assert_int_eq(now->until, 0);
 	ck_assert(helper_runs);
@@ -237,7 +237,7 @@ START_TEST(helper_that_is_almost_over)
 
 	make_helper(answer);
 	free(answer);
-	authorize_ask(authorize, 1, false);
+	authorize_ops.ask(1, false, authorize);
 	await(1);
 	ck_assert_uint_eq(ready, 1);
 	ck_assert_int_eq(now->until, 0);
@@ -250,15 +250,15 @@ START_TEST(helper_runs_again)
 	uint64_t stamp, version;
 
 	make_helper("{\"version\":1,\"token\":\"one\"}");
-	authorize_ask(authorize, 1, false);
+	authorize_ops.ask(1, false, authorize);
 	await(1);
 	stamp = now->stamp;
 	version = now->version;
 	home_puts("answer", "{\"version\":1,\"token\":\"two\"}");
 	refuse(1, stamp, 0);
 	ck_assert_int_eq(now->until, 0);
-	authorize_ask(authorize, 2, false);
-	authorize_ask(authorize, 3, false);
+	authorize_ops.ask(2, false, authorize);
+	authorize_ops.ask(3, false, authorize);
 	authorize_drop(authorize, 3);
 	loop_run(loop);
 	ck_assert_uint_eq(ready, 3); /* 2 and 1 */
@@ -278,7 +278,7 @@ END_TEST
 START_TEST(helper_that_fails)
 {
 	make(NULL, "/bin/false", NULL);
-	authorize_ask(authorize, 1, false);
+	authorize_ops.ask(1, false, authorize);
 	await(1);
 	ck_assert_uint_eq(final, 1);
 	ck_assert_ptr_nonnull(strstr(why, "--auth-command"));
@@ -296,7 +296,7 @@ START_TEST(helper_of_another_user)
 		    "\"SecretAccessKey\":\"s3cret\"}");
 	buf_init(&b, 0);
 	ck_assert(!authorize_whose(authorize, &b));
-	authorize_ask(authorize, 1, false);
+	authorize_ops.ask(1, false, authorize);
 	await(1);
 	ck_assert(authorize_whose(authorize, &b));
 	ck_assert_ptr_nonnull(strstr(buf_str(&b), "AKIDONE"));
@@ -359,7 +359,7 @@ START_TEST(token_of_the_store)
 {
 	make_oauth();
 	put_token("one", 3600);
-	authorize_ask(authorize, 1, false);
+	authorize_ops.ask(1, false, authorize);
 	ck_assert_uint_eq(ready, 0); /* the store is read */
 	ck_assert_int_eq(now->until, 0);
 	await(1);
@@ -370,7 +370,7 @@ START_TEST(token_of_the_store)
 	    "Bearer one");
 	/* The machine slept. */
 	authorize_wake(authorize);
-	authorize_ask(authorize, 2, false);
+	authorize_ops.ask(2, false, authorize);
 	ck_assert_uint_eq(ready, 2);
 	ck_assert(lasts());
 	ck_assert_uint_eq(now->version, 1);
@@ -380,7 +380,7 @@ END_TEST
 START_TEST(no_token)
 {
 	make_oauth();
-	authorize_ask(authorize, 1, false);
+	authorize_ops.ask(1, false, authorize);
 	await(1);
 	ck_assert(lasts());
 	ck_assert_uint_eq(now->stamp, 0);
@@ -393,7 +393,7 @@ START_TEST(token_that_is_almost_over)
 {
 	make_oauth();
 	put_token("one", 2);
-	authorize_ask(authorize, 1, false);
+	authorize_ops.ask(1, false, authorize);
 	await(1);
 	ck_assert_uint_eq(ready, 1);
 	ck_assert_int_eq(now->until, 0);
@@ -405,7 +405,7 @@ START_TEST(store_is_read_again)
 {
 	make_oauth();
 	put_token("one", 3600);
-	authorize_ask(authorize, 1, false);
+	authorize_ops.ask(1, false, authorize);
 	await(1);
 	put_token("two", 3600);
 	ck_assert(lasts());
@@ -426,7 +426,7 @@ START_TEST(one_token_after_the_other)
 {
 	make_oauth();
 	put_token("one", 3600);
-	authorize_ask(authorize, 1, false);
+	authorize_ops.ask(1, false, authorize);
 	await(1);
 	put_token("two", 3600);
 	refuse(1, now->stamp, BOUND_FLAPS - 2 + (unsigned)_i);
@@ -444,7 +444,7 @@ START_TEST(login_process_ends)
 {
 	make_oauth();
 	put_token("one", 3600);
-	authorize_ask(authorize, 1, false);
+	authorize_ops.ask(1, false, authorize);
 	await(1);
 	refuse(1, now->stamp, 0);
 	ck_assert_uint_eq(ready + final, 1);

@@ -67,20 +67,21 @@ on_event(struct event *e, void *arg)
 static struct server *
 begin(void (*script)(struct conn *c), int variant, bool control)
 {
-	static const struct streamable_ops ops = { on_authorize, on_prove,
-		on_heard, on_accepted, on_event };
+	static const struct credentials_ops keeper = { on_authorize, on_prove,
+		on_heard, on_accepted };
 	static const struct credentials credentials = { .until = INT64_MAX };
 	struct server *s = server_new(script);
 	struct streamable_config config = { .url = url_on(s, "/"),
 		.max_message = 1 << 20,
 		.max_depth = 10,
-		.credentials = &credentials };
+		.credentials = &credentials,
+		.keeper = &keeper };
 	struct order order = { .ticket = 1, .verb = VERB_POST };
 
 	s->variant = variant;
 	memset(&seen, 0, sizeof seen);
 	seen.c = client_new();
-	seen.u = streamable_new(seen.c->l, seen.c->h, &config, &ops, NULL);
+	seen.u = streamable_new(seen.c->l, seen.c->h, &config, on_event, NULL);
 	order.body = frame_copy(span_of(MESSAGE));
 	order.body->kind = FRAME_REQUEST;
 	order.control = control;
