@@ -150,16 +150,15 @@ note_error(struct proxy *p, const struct frame *f)
 static void
 begin_note(struct proxy *p)
 {
-	char *parent = ancestors_program("/proc", os_parent_id());
-	struct process_note_config c = { .home = os_place(OS_PLACE_DATA),
-		.parent = parent,
-		.parent_id = os_parent_id() };
+	char *parent;
 	struct buf url = { 0 };
 
+	if (p->options->no_memory || p->options->command != COMMAND_PROXY)
+		return;
+	parent = ancestors_program("/proc", os_parent_id());
 	redact_path(&url, span_of(p->url.text), "...");
-	c.server = buf_str(&url);
-	if (!p->options->no_memory && p->options->command == COMMAND_PROXY)
-		p->note = process_note_new(&c);
+	p->note = process_note_new(os_place(OS_PLACE_DATA), buf_str(&url),
+	    parent, os_parent_id());
 	if (p->note != NULL) {
 		log_watch(on_trouble, p);
 		loop_timer_set(p->note_timer, NOTE_MS);
@@ -927,19 +926,6 @@ make_state_cache(struct proxy *p)
 			 NULL;
 }
 
-/* Begins with the trace as soon as the credentials are there. */
-static struct trace *
-make_trace(const struct proxy *p)
-{
-	struct trace_config c = {
-		.path = p->options->trace,
-		.url = p->url.text,
-		.credentials = authorize_credentials(p->authorize),
-	};
-
-	return c.path == NULL ? NULL : trace_open(&c);
-}
-
 /* Makes what the options can be wrong for: it looks at every file and variable
  * that they name. Returns 0, or the exit status with *why. */
 static int
@@ -976,7 +962,9 @@ proxy_init(struct proxy *p, char **why)
 		return 1;
 	}
 	p->prefix = own_id_prefix((uint32_t)(next_random(p) >> 32));
-	p->trace = make_trace(p);
+	if (p->options->trace != NULL)
+		p->trace = trace_open(p->options->trace, p->url.text,
+		    authorize_credentials(p->authorize));
 	p->timer_at = ALARM_NEVER;
 	p->timer = loop_timer_new(p->loop, on_timer, p);
 	p->stop_timer = loop_timer_new(p->loop, on_flushed, p);

@@ -739,25 +739,25 @@ on_log(enum log_level level, const char *text, void *arg)
 }
 
 struct trace *
-trace_open(const struct trace_config *config)
+trace_open(const char *path, const char *url,
+    const struct credentials *credentials)
 {
 	struct trace *t = xcalloc(1, sizeof *t);
-	struct buf url = { 0 };
+	struct buf shown = { 0 };
 
-	t->credentials = config->credentials;
-	if (append_open(&t->file, config->path, BOUND_ALL_BYTES, true) != 0) {
-		log_warn("cannot open --trace %s: %s", config->path,
-		    strerror(errno));
+	t->credentials = credentials;
+	if (append_open(&t->file, path, BOUND_ALL_BYTES, true) != 0) {
+		log_warn("cannot open --trace %s: %s", path, strerror(errno));
 		trace_close(t);
 		return NULL;
 	}
-	redact_find(span_of(config->url), keep_encoded, &t->secrets[LIST_URL]);
-	redact_path(&url, span_of(config->url), "(redacted)");
+	redact_find(span_of(url), keep_encoded, &t->secrets[LIST_URL]);
+	redact_path(&shown, span_of(url), "(redacted)");
 	begin(t, "note", "start");
 	add_word(t, "version", PACKAGE_VERSION);
-	add_text(t, "url", buf_span(&url), BOUND_LINE_BYTES);
+	add_text(t, "url", buf_span(&shown), BOUND_LINE_BYTES);
 	end_line(t);
-	buf_free(&url);
+	buf_free(&shown);
 	log_tap(on_log, t);
 	return t;
 }

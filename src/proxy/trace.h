@@ -14,16 +14,12 @@
 
 struct trace;
 
-struct trace_config {
-	const char *path;
-	const char *url; /* of the server; its query is not written */
-	const struct credentials *credentials; /* borrowed */
-};
-
-/* Opens the file and begins to trace, also what is logged. If the file cannot
- * be opened, a warning says why, and NULL is returned. When the file can no
- * longer be written, a warning says so, and nothing more is traced. */
-struct trace *trace_open(const struct trace_config *config);
+/* Opens the file and begins to trace, also what is logged. url is the server's;
+ * its query is not written. The credentials are borrowed. If the file cannot be
+ * opened, a warning says why, and NULL is returned. When the file can no longer
+ * be written, a warning says so, and nothing more is traced. */
+struct trace *trace_open(const char *path, const char *url,
+    const struct credentials *credentials);
 /* Writes the last line and closes the file; NULL is allowed. */
 void trace_close(struct trace *t);
 

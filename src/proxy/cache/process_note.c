@@ -63,21 +63,21 @@ folder(const char *home)
 }
 
 struct process_note *
-process_note_new(const struct process_note_config *c)
+process_note_new(const char *home, const char *server, const char *parent,
+    long parent_id)
 {
 	struct process_note *n;
 
-	if (!os_path_absolute(c->home))
+	if (!os_path_absolute(home))
 		return NULL;
 	n = xcalloc(1, sizeof *n);
-	n->home = xstrdup(c->home);
+	n->home = xstrdup(home);
 	n->file = folder(n->home);
 	buf_addf(&n->fixed, "{\"pid\":%ld,", os_process_id());
-	add_text(&n->fixed, "server", span_of(c->server));
+	add_text(&n->fixed, "server", span_of(server));
 	buf_addf(&n->fixed, ",\"parent_pid\":%ld,\"started\":%" PRId64 ",",
-	    c->parent_id, (int64_t)time(NULL));
-	add_text(&n->fixed, "parent",
-	    span_of(c->parent != NULL ? c->parent : ""));
+	    parent_id, (int64_t)time(NULL));
+	add_text(&n->fixed, "parent", span_of(parent != NULL ? parent : ""));
 	return n;
 }
 

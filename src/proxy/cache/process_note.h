@@ -13,18 +13,12 @@
 
 struct process_note;
 
-/* What does not change while the process lives. */
-struct process_note_config {
-	const char *home;   /* as stale_sessions_new */
-	const char *server; /* its URL, without secrets */
-	const char *parent; /* name of the program that started this one; NULL:
-			     * it is not known */
-	long parent_id;
-};
-
-/* Makes a note, which the caller owns, without touching the disk. Returns NULL,
- * which all functions below take, if nothing is kept. */
-struct process_note *process_note_new(const struct process_note_config *c);
+/* Makes a note, which the caller owns, without touching the disk. home is as in
+ * stale_sessions_new; server is the URL, without secrets; parent is the name of
+ * the program that started this one, NULL: it is not known. Returns NULL, which
+ * all functions below take, if nothing is kept. */
+struct process_note *process_note_new(const char *home, const char *server,
+    const char *parent, long parent_id);
 /* Keeps a warning or an error, once if it comes twice in a row; the oldest of
  * many goes. */
 void process_note_trouble(struct process_note *n, const char *text);

@@ -13,12 +13,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/bounds.h"
 #include "base/log.h"
 #include "io/loop.h"
 #include "io/private_file.h"
+#include "os/clock.h"
 #include "os/place.h"
 #include "proxy/cache/own_file.h"
 
@@ -139,15 +139,6 @@ write_record(struct stale_sessions *o)
 	own_file_end(&o->file, true);
 }
 
-static int64_t
-wall_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Does our file name this session already? */
 static bool
 is_kept(const struct stale_sessions *o, struct span session,
@@ -170,7 +161,7 @@ stale_sessions_save(struct stale_sessions *o, struct span session,
 		return;
 	buf_reset(&o->record);
 	if (is_valid(session, version)) {
-		o->began_ms = r.began_ms = wall_ms();
+		o->began_ms = r.began_ms = os_clock_us(OS_CLOCK_WALL) / 1000;
 		r.hash = span_of(o->profile.hash);
 		if (add_record(&o->record, &r) < 0)
 			buf_reset(&o->record);

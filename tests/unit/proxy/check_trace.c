@@ -23,8 +23,8 @@ setup(void)
 	home_begin();
 	headers_init(&credentials.headers);
 	credentials.version = 1;
-	trace = trace_open(&(struct trace_config){
-	    home_path("trace"), "https://a.test/mcp", &credentials });
+	trace = trace_open(home_path("trace"), "https://a.test/mcp",
+	    &credentials);
 	ck_assert_ptr_nonnull(trace);
 }
 

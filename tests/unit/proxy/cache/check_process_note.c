@@ -55,10 +55,8 @@ teardown(void)
 static struct process_note *
 begin(void)
 {
-	return process_note_new(&(struct process_note_config){ .home = home,
-	    .server = "https://a.example/mcp",
-	    .parent = "host \"1\"",
-	    .parent_id = 77 });
+	return process_note_new(home, "https://a.example/mcp", "host \"1\"",
+	    77);
 }
 
 static struct span
@@ -200,8 +198,8 @@ END_TEST
 
 START_TEST(nothing_is_kept)
 {
-	struct process_note *n = process_note_new(&(struct process_note_config){
-	    .server = "https://a.example/" });
+	struct process_note *n = process_note_new(NULL, "https://a.example/",
+	    NULL, 0);
 
 	ck_assert_ptr_null(n);
 	process_note_trouble(n, "x");
