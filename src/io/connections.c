@@ -21,7 +21,6 @@
 #include "base/queue.h"
 #include "io/address.h"
 #include "io/network_change.h"
-#include "os/network.h"
 
 enum {
 	LEARNED = 4, /* servers that are remembered */
@@ -110,17 +109,8 @@ enum {
 static void
 ask_system(int fd, struct alive_facts *f)
 {
-	struct os_socket_facts known;
-
-	f->told = os_socket_facts(fd, &known);
-	if (!f->told)
-		return;
-	f->told = known.heard_ms > 0;
-	f->established = known.established;
-	f->unacked = known.unacked;
-	f->heard_ms = known.heard_ms;
-	f->rtt_ms = known.rtt_ms;
-	f->same_way = route_is_same(fd);
+	f->told = os_socket_facts(fd, &f->known) && f->known.heard_ms > 0;
+	f->same_way = f->told && route_is_same(fd);
 }
 
 /* Is the server about to close the connection? After the time that was learned
@@ -128,7 +118,7 @@ ask_system(int fd, struct alive_facts *f)
 static bool
 closes_soon(const struct alive_facts *f)
 {
-	int64_t spare = SPARE_MS + f->rtt_ms;
+	int64_t spare = SPARE_MS + f->known.rtt_ms;
 	int64_t least = f->closes_ms / 2;
 
 	if (f->closes_ms > 0 &&
@@ -142,12 +132,12 @@ closes_soon(const struct alive_facts *f)
 static bool
 proven(const struct alive_facts *f)
 {
-	int64_t most = HEARD_MS + 2 * f->rtt_ms;
+	int64_t most = HEARD_MS + 2 * f->known.rtt_ms;
 
 	if (most > HEARD_MOST_MS)
 		most = HEARD_MOST_MS;
-	return f->established && !f->unacked && f->same_way &&
-	    f->heard_ms <= most;
+	return f->known.established && !f->known.unacked && f->same_way &&
+	    f->known.heard_ms <= most;
 }
 
 bool

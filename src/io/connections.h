@@ -19,6 +19,7 @@
 #include <curl/curl.h>
 
 #include "io/loop.h"
+#include "os/network.h"
 
 struct connections;
 struct connection;
@@ -49,11 +50,10 @@ struct alive_facts {
 	bool proof;          /* proof of life overrides max_idle_ms; not where
 			      * the peer only passes on, as a proxy does */
 	bool told;           /* the system reports what follows */
-	bool established;
-	bool unacked;     /* something that was sent is not acknowledged */
-	bool same_way;    /* packets to the peer still leave from here */
-	int64_t heard_ms; /* since the peer was last heard */
-	int64_t rtt_ms;   /* a round trip */
+	struct os_socket_facts known; /* as: something that was sent is not
+				       * acknowledged; ms since the peer was
+				       * last heard, and of a round trip */
+	bool same_way; /* packets to the peer still leave from here */
 };
 
 /* May a request be written to the connection? */

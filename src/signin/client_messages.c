@@ -679,11 +679,10 @@ client_error(const struct record *rec, struct json_object *doc, const char *who,
 const char *
 client_user_code(struct json_object *doc)
 {
-	const char *code = document_text(doc, "user_code");
-	struct span text = span_of(code);
+	const char *code = text_of(doc, "user_code");
 
-	return text.n > 0 && text.n <= BOUND_WORDS_BYTES &&
-		span_is_printable(text, ' ') ?
+	return code != NULL && printable(code, ' ') &&
+		strlen(code) <= BOUND_WORDS_BYTES ?
 	    code :
 	    NULL;
 }

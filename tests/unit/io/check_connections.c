@@ -24,10 +24,8 @@ static const struct alive_facts lives = { .idle_ms = 300000,
 	.max_idle_ms = 15000,
 	.proof = true,
 	.told = true,
-	.established = true,
-	.same_way = true,
-	.heard_ms = 9000,
-	.rtt_ms = 80 };
+	.known = { .established = true, .heard_ms = 9000, .rtt_ms = 80 },
+	.same_way = true };
 
 START_TEST(proof_of_life)
 {
@@ -35,20 +33,20 @@ START_TEST(proof_of_life)
 
 	ck_assert(connection_lives(&f));
 	/* The keepalive was sent, and the answer is on its way. */
-	f.heard_ms = 10500;
+	f.known.heard_ms = 10500;
 	ck_assert(connection_lives(&f));
-	f.heard_ms = 11161;
+	f.known.heard_ms = 11161;
 	ck_assert(!connection_lives(&f));
-	f.rtt_ms = 5000;
-	f.heard_ms = 13000;
+	f.known.rtt_ms = 5000;
+	f.known.heard_ms = 13000;
 	ck_assert(connection_lives(&f));
-	f.heard_ms = 13001;
+	f.known.heard_ms = 13001;
 	ck_assert(!connection_lives(&f));
 	f = lives;
-	f.established = false;
+	f.known.established = false;
 	ck_assert(!connection_lives(&f));
 	f = lives;
-	f.unacked = true;
+	f.known.unacked = true;
 	ck_assert(!connection_lives(&f));
 	f = lives;
 	f.same_way = false;
