@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "io/url.h"
-#include "os/network.h"
 
 /* CURLINFO_USED_PROXY, which the headers may be too old to have. */
 #define HTTP_USED_PROXY ((CURLINFO)(CURLINFO_LONG + 66))

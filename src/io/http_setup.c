@@ -9,7 +9,6 @@
 #include "base/queue.h"
 #include "io/url.h"
 #include "os/file.h"
-#include "os/network.h"
 
 /* --- what never changes --- */
 

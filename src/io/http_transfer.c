@@ -16,7 +16,6 @@
 #include "io/ancestor_environment.h"
 #include "io/url.h"
 #include "os/error.h"
-#include "os/network.h"
 #include "os/process.h"
 
 /* --- the callbacks --- */

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "os/network.h"
-
 /* libcurl has no question for the version of TLS that is the same with each TLS
  * library, but it says it in words: "SSL connection using TLSv1.3 / ...". */
 void

@@ -98,7 +98,6 @@ base_new(void)
 	struct event_config *config;
 	struct event_base *base;
 
-	event_set_mem_functions(xmalloc, xrealloc, free);
 	config = event_config_new();
 	if (config == NULL)
 		return NULL;

@@ -21,6 +21,7 @@
 #include "base/bounds.h"
 #include "base/codec.h"
 #include "base/hash.h"
+#include "base/queue.h"
 #include "core/wire/json.h"
 #include "core/wire/redact.h"
 #include "os/clock.h"
@@ -61,7 +62,7 @@ struct hit {
 
 /* An exchange that is under way. */
 struct running {
-	struct running *next;
+	struct running *next, *prev;
 	struct hash_entry by_ticket;
 	uint64_t ticket;
 	int64_t since; /* monotonic, in microseconds */
@@ -76,7 +77,7 @@ struct trace {
 	/* Parts of the server's URL, values of our headers and older ones,
 	 * session ids and older ones. */
 	struct secrets secrets[LISTS];
-	struct running *running;
+	struct running *first, *last; /* exchanges under way */
 	struct hash by_ticket;
 	char *session; /* the latest session id */
 	char label[LABEL_BYTES + 1];
@@ -461,11 +462,7 @@ find(const struct trace *t, uint64_t ticket)
 static void
 forget(struct trace *t, struct running *r)
 {
-	struct running **at = &t->running;
-
-	while (*at != r)
-		at = &(*at)->next;
-	*at = r->next;
+	QUEUE_REMOVE(t, r);
 	hash_remove(&t->by_ticket, &r->by_ticket);
 	free(r);
 }
@@ -495,8 +492,7 @@ trace_send(struct trace *t, const struct event *a)
 
 	r->ticket = o->ticket;
 	r->since = os_clock_us(OS_CLOCK_STEADY);
-	r->next = t->running;
-	t->running = r;
+	QUEUE_ADD_FIRST(t, r);
 	hash_add(&t->by_ticket, &r->by_ticket, r->ticket);
 	begin_exchange(t, ">server", "send", o->ticket);
 	add_word(t, "why", o->why == NULL ? "server" : o->why);
@@ -773,8 +769,8 @@ trace_close(struct trace *t)
 	if (t->file.fd >= 0)
 		simple_note(t, "end");
 	append_close(&t->file);
-	while (t->running != NULL)
-		forget(t, t->running);
+	while (t->first != NULL)
+		forget(t, t->first);
 	hash_free(&t->by_ticket);
 	for (i = 0; i < LISTS; i++)
 		free_secrets(&t->secrets[i]);

@@ -46,11 +46,6 @@
  * own, and mcp-remote keeps it */
 #define LEAST_MS INT64_C(100000000000)
 
-struct names {
-	char *list[BOUND_SOME];
-	size_t n;
-};
-
 /* A file and its time. */
 struct source {
 	struct json_object *json;
@@ -179,10 +174,10 @@ make_hash(char hash[HASH_BYTES], const char *url,
 static bool
 add_name(const char *name, void *arg)
 {
-	struct names *names = arg;
+	struct strings *names = arg;
 
 	if (strncmp(name, FOLDER_PREFIX, strlen(FOLDER_PREFIX)) == 0)
-		names->list[names->n++] = xstrdup(name);
+		strings_add(names, xstrdup(name));
 	return names->n < BOUND_SOME;
 }
 
@@ -212,17 +207,17 @@ compare_version(const void *a, const void *b)
 }
 
 static void
-list_versions(struct names *names, const char *folder)
+list_versions(struct strings *names, const char *folder)
 {
-	int dir;
+	int dir = os_folder_open(folder, OS_READ);
 
-	names->n = 0;
-	dir = os_folder_open(folder, OS_READ);
 	if (dir < 0)
 		return;
 	os_folder_list(dir, BOUND_FILES, add_name, names);
 	file_close(dir);
-	qsort(names->list, names->n, sizeof *names->list, compare_version);
+	if (names->n > 0)
+		qsort(names->list, names->n, sizeof *names->list,
+		    compare_version);
 }
 
 /* Returns why the file cannot be trusted, or NULL. A file that another user
@@ -432,7 +427,7 @@ import_tokens(struct record *r, const struct import_config *config, char **from,
 {
 	char written[HASH_BYTES], normal[HASH_BYTES];
 	const char *hashes[3] = { written, NULL, NULL };
-	struct names names;
+	struct strings names = { 0 };
 	bool end = false;
 	size_t i;
 
@@ -448,8 +443,7 @@ import_tokens(struct record *r, const struct import_config *config, char **from,
 	list_versions(&names, config->folder);
 	for (i = 0; i < names.n && !end; i++)
 		end = take_any(r, config, hashes, names.list[i], from, why);
-	for (i = 0; i < names.n; i++)
-		free(names.list[i]);
+	strings_free(&names);
 	if (*from == NULL)
 		return false;
 	if (config->resource != NULL && config->resource[0] != '\0')
@@ -471,7 +465,7 @@ is_no_token(const char *file, void *arg)
 bool
 import_any(const struct import_config *config)
 {
-	struct names names = { .n = 0 };
+	struct strings names = { 0 };
 	bool found = false;
 	char *path;
 	size_t i;
@@ -487,7 +481,7 @@ import_any(const struct import_config *config)
 			file_close(dir);
 		}
 		free(path);
-		free(names.list[i]);
 	}
+	strings_free(&names);
 	return found;
 }
