@@ -502,18 +502,12 @@ add_names_in(struct strings *list, const char *text)
 char **
 setup_unset(const struct options *o)
 {
+	const struct option_row *row;
 	struct strings list = { 0 };
+	const char *named;
 	size_t i;
 
 	strings_add(&list, NULL);
-	if (o->bearer_env != NULL)
-		strings_add(&list, xstrdup(o->bearer_env));
-	if (o->client_secret_env != NULL)
-		strings_add(&list, xstrdup(o->client_secret_env));
-	if (o->assertion_env != NULL)
-		strings_add(&list, xstrdup(o->assertion_env));
-	if (o->idp_token_env != NULL)
-		strings_add(&list, xstrdup(o->idp_token_env));
 	if (o->aws_sigv4 != NULL && o->auth_command == NULL) {
 		strings_add(&list, xstrdup("AWS_SECRET_ACCESS_KEY"));
 		strings_add(&list, xstrdup("AWS_SESSION_TOKEN"));
@@ -522,11 +516,14 @@ setup_unset(const struct options *o)
 		add_names_in(&list, o->headers.list[i]);
 	add_names_in(&list, o->client_info);
 	add_names_in(&list, o->client_metadata);
-	for (i = 0; i < option_table_rows; i++)
-		if ((option_table[i].flags & OPTION_SECRET) != 0 ||
-		    option_table[i].kind == OPTION_HEADER)
-			strings_add(&list,
-			    option_table_variable(&option_table[i]));
+	for (row = option_table; row->name != NULL; row++) {
+		named = option_named_variable(o, row);
+		if (named != NULL)
+			strings_add(&list, xstrdup(named));
+		if ((row->flags & OPTION_SECRET) != 0 ||
+		    row->kind == OPTION_HEADER)
+			strings_add(&list, option_table_variable(row));
+	}
 	return list.list;
 }
 

@@ -58,10 +58,9 @@ help_run(struct buf *out, enum option_group group)
 {
 	const struct option_row *row;
 	struct buf item = { 0 };
-	size_t i, named, line = out->n, start = out->n;
+	size_t named, line = out->n, start = out->n;
 
-	for (i = 0; i < option_table_rows; i++) {
-		row = &option_table[i];
+	for (row = option_table; row->name != NULL; row++) {
 		if (row->group != group || row->help != NULL ||
 		    (row->flags &
 			(OPTION_HIDDEN | OPTION_NO_ARGV | OPTION_UNLISTED)) !=
@@ -178,8 +177,8 @@ options_help_option(const char *name)
 	add_preset(&out, row);
 	buf_addc(&out, '\n');
 	for (i = 0; i < sizeof option_texts / sizeof *option_texts; i++)
-		if (strcmp(option_texts[i][0],
-			row->as != NULL ? row->as : name) == 0)
+		if (strcmp(option_texts[i][0], option_table_main(row)->name) ==
+		    0)
 			buf_adds(&out, option_texts[i][1]);
 	return buf_take(&out);
 }
@@ -187,14 +186,14 @@ options_help_option(const char *name)
 static char *
 brief_help(void)
 {
+	const struct option_row *row;
 	struct buf out = { 0 };
-	size_t i;
 
 	buf_adds(&out, usage);
 	buf_adds(&out, "Options:\n");
-	for (i = 0; i < option_table_rows; i++)
-		if ((option_table[i].flags & OPTION_BRIEF) != 0)
-			help_line(&out, &option_table[i]);
+	for (row = option_table; row->name != NULL; row++)
+		if ((row->flags & OPTION_BRIEF) != 0)
+			help_line(&out, row);
 	buf_adds(&out,
 	    "For all options, run: mcpsplice help all; the manual is "
 	    "mcpsplice(1).\n");
@@ -207,17 +206,14 @@ long_help(void)
 	const struct option_row *row;
 	struct buf out = { 0 };
 	unsigned group;
-	size_t i;
 
 	buf_adds(&out, usage);
 	for (group = 0; group < OPTION_GROUPS; group++) {
 		buf_addf(&out, "%s:\n", group_titles[group]);
-		for (i = 0; i < option_table_rows; i++) {
-			row = &option_table[i];
+		for (row = option_table; row->name != NULL; row++)
 			if (row->group == group && row->help != NULL &&
 			    (row->flags & OPTION_HIDDEN) == 0)
 				help_line(&out, row);
-		}
 		help_run(&out, group);
 	}
 	buf_adds(&out,
@@ -295,21 +291,22 @@ add_size(struct buf *out, size_t n)
 		buf_addc(out, units[i]);
 }
 
-/* Adds the i-th word of "a|b|c". */
+/* Adds the word of "a|b|c" that the field, an enum, has. */
 static void
-add_word(struct buf *out, const char *words, unsigned i)
+add_word(struct buf *out, const char *words, const void *field)
 {
-	buf_addspan(out, option_parse_word(words, i));
+	buf_addspan(out, option_parse_word(words, *(const unsigned *)field));
 }
 
 static void
 add_value(struct buf *out, const struct option_row *row, const void *field)
 {
-	enum era_transport transport;
 	const char *text;
 
 	switch (row->kind) {
 	case OPTION_STRING:
+	case OPTION_LIST:
+	case OPTION_HEADER:
 		text = *(char *const *)field;
 		if (text == NULL)
 			buf_adds(out, "(none)");
@@ -331,20 +328,17 @@ add_value(struct buf *out, const struct option_row *row, const void *field)
 		buf_addf(out, "%d", *(const int *)field);
 		break;
 	case OPTION_FAIL:
-		add_word(out, "no|yes|any", *(const enum fail *)field);
+		add_word(out, "no|yes|any", field);
 		break;
 	case OPTION_CHOICE:
-		add_word(out, row->arg, *(const unsigned *)field);
+		add_word(out, row->arg, field);
 		break;
 	case OPTION_TRANSPORT:
-		transport = *(const enum era_transport *)field;
 		add_word(out,
-		    transport == TRANSPORT_SSE_FIRST ? option_transport_words :
-						       row->arg,
-		    transport);
-		break;
-	case OPTION_LOG_FORMAT:
-		add_word(out, row->arg, *(const bool *)field);
+		    *(const enum era_transport *)field == TRANSPORT_SSE_FIRST ?
+			option_transport_words :
+			row->arg,
+		    field);
 		break;
 	default:
 		buf_adds(out, *(const bool *)field ? "yes" : "no");
@@ -368,30 +362,21 @@ show_line(struct buf *out, const struct options *o,
     const struct option_row *row, size_t item)
 {
 	const struct option_origin *origin = &o->origins[row - option_table];
-	const char *field = (const char *)o + row->offset;
+	const void *field = (const char *)o + row->offset;
+	const struct strings *list = field;
 	bool brief = o->command == COMMAND_REPORT && row->arg != NULL &&
 	    (strstr(row->arg, "CMD") != NULL ||
 		strcmp(row->arg, "NAME=VALUE") == 0);
-	const struct strings *list = (const struct strings *)(const void *)
-	    field;
-	const char *text = NULL;
+	/* a list ends with NULL */
+	const void *value = option_is_list(row) ? &list->list[item] : field;
 	size_t line = out->n;
 
 	buf_adds(out, row->name);
 	buf_pad(out, line, 25);
-	if (brief) /* a list ends with NULL */
-		text = row->kind == OPTION_LIST ? list->list[item] :
-						  *(char *const *)field;
-	if (text != NULL) {
-		add_first_word(out, text);
-	} else if (row->kind != OPTION_HEADER && row->kind != OPTION_LIST) {
-		add_value(out, row, field);
-	} else {
-		if (item < list->n)
-			add_masked(out, row, list->list[item]);
-		else
-			buf_adds(out, "(none)");
-	}
+	if (brief && *(char *const *)value != NULL)
+		add_first_word(out, *(char *const *)value);
+	else
+		add_value(out, row, value);
 	buf_pad(out, line, 50);
 	if (item < origin->n)
 		codec_visible(out, span_of(origin->from[item].text), SIZE_MAX);
@@ -407,7 +392,7 @@ static bool
 shown(const struct option_row *row)
 {
 	return row->as == NULL && row->kind != OPTION_CONFIG &&
-	    row->kind != OPTION_NOTED && row->kind != OPTION_NOTED_SWITCH &&
+	    row->kind != OPTION_NOTED &&
 	    (row->flags & (OPTION_ARGV_ONLY | OPTION_NO_ARGV)) !=
 	    OPTION_ARGV_ONLY;
 }
@@ -417,16 +402,15 @@ options_show(const struct options *o)
 {
 	const struct option_row *row;
 	struct buf out = { 0 };
-	size_t i, j;
+	size_t i;
 
-	for (i = 0; i < option_table_rows; i++) {
-		row = &option_table[i];
+	for (row = option_table; row->name != NULL; row++) {
 		if (!shown(row))
 			continue;
-		j = 0;
+		i = 0;
 		do
-			show_line(&out, o, row, j);
-		while (++j < o->origins[i].n);
+			show_line(&out, o, row, i);
+		while (++i < o->origins[row - option_table].n);
 	}
 	return buf_take(&out);
 }
@@ -435,17 +419,13 @@ void
 options_origins(const struct options *o,
     void (*each)(const char *name, const char *from, void *arg), void *arg)
 {
-	const struct option_origin *origin;
-	size_t i, j;
+	const struct option_origin *origin = o->origins;
+	const struct option_row *row;
+	size_t i;
 
-	for (i = 0; i < option_table_rows; i++) {
-		origin = &o->origins[i];
-		if (!shown(&option_table[i]) ||
-		    option_table[i].offset == offsetof(struct options, url))
-			continue;
-		for (j = 0; j < origin->n; j++)
-			if (origin->from[j].weight > WEIGHT_DEFAULT)
-				each(option_table[i].name, origin->from[j].text,
-				    arg);
-	}
+	for (row = option_table; row->name != NULL; row++, origin++)
+		for (i = 0; shown(row) && i < origin->n; i++)
+			if (row->offset != offsetof(struct options, url) &&
+			    origin->from[i].weight > WEIGHT_DEFAULT)
+				each(row->name, origin->from[i].text, arg);
 }

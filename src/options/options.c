@@ -33,6 +33,98 @@ struct loader {
 	char **why;
 };
 
+/* --- the environment --- */
+
+/* Returns the value of a variable among "NAME=VALUE", or NULL if it is not set,
+ * or empty. variables may be NULL. */
+static const char *
+environment_get(char *const *variables, const char *name)
+{
+	size_t n = strlen(name);
+	char *const *at;
+
+	for (at = variables; at != NULL && *at != NULL; at++)
+		if (strncmp(*at, name, n) == 0 && (*at)[n] == '=')
+			return (*at)[n + 1] == '\0' ? NULL : *at + n + 1;
+	return NULL;
+}
+
+static void
+add_variable(struct option_settings *out, const char *option,
+    enum option_weight weight, const char *name, struct span value)
+{
+	option_set_add(out, option_table_named(option), weight,
+	    xstrndup(value.p, value.n), xasprintf("environment %s", name),
+	    xstrdup(name));
+}
+
+/* Reads variables that other programs use too; the last one of an option wins.
+ * http_proxy and the like are left to libcurl. */
+static void
+read_ordinary(struct option_settings *out, char *const *variables)
+{
+	static const char *const known[][2] = {
+		{ "SSL_CERT_FILE", "cacert" },
+		{ "CURL_CA_BUNDLE", "cacert" },
+		{ "SSL_CERT_DIR", "SSL_CERT_DIR" },
+		{ "NODE_EXTRA_CA_CERTS", "NODE_EXTRA_CA_CERTS" },
+		{ "BROWSER", "browser" },
+		{ "NO_PROXY", "noproxy" },
+		{ "no_proxy", "noproxy" },
+	};
+	const char *value;
+	size_t i;
+
+	for (i = 0; i < sizeof known / sizeof known[0]; i++) {
+		value = environment_get(variables, known[i][0]);
+		if (value != NULL)
+			add_variable(out, known[i][1], WEIGHT_ORDINARY,
+			    known[i][0], span_of(value));
+	}
+}
+
+/* Adds a list from the environment: one item per line. */
+static void
+add_lines(struct option_settings *out, const char *option, const char *name,
+    const char *value)
+{
+	struct span line;
+
+	while (*value != '\0') {
+		line = (struct span){ value, strcspn(value, "\n") };
+		value += line.n + (value[line.n] == '\n');
+		if (line.n > 0 && line.p[line.n - 1] == '\r')
+			line.n--;
+		if (line.n > 0)
+			add_variable(out, option, WEIGHT_ENVIRONMENT, name,
+			    line);
+	}
+}
+
+/* Reads the variable of each option. */
+static void
+read_variables(struct option_settings *out, char *const *variables)
+{
+	const struct option_row *row;
+	const char *value;
+	char *name;
+
+	for (row = option_table; row->name != NULL; row++) {
+		if ((row->flags & (OPTION_HIDDEN | OPTION_ARGV_ONLY)) != 0)
+			continue;
+		name = option_table_variable(row);
+		value = environment_get(variables, name);
+		if (value != NULL && option_is_list(row))
+			add_lines(out, row->name, name, value);
+		else if (value != NULL)
+			add_variable(out, row->name, WEIGHT_ENVIRONMENT, name,
+			    span_of(value));
+		free(name);
+	}
+}
+
+/* --- all sources --- */
+
 static int
 read_file(struct loader *l, const char *path, enum option_weight weight)
 {
@@ -56,7 +148,7 @@ static int
 read_named_files(struct loader *l)
 {
 	const struct option_setting *s;
-	const char *value = option_environment_get(l->from->variables,
+	const char *value = environment_get(l->from->variables,
 	    "MCPSPLICE_CONFIG");
 	size_t i;
 
@@ -74,11 +166,11 @@ read_named_files(struct loader *l)
 static int
 read_sources(struct loader *l)
 {
-	option_environment_ordinary(&l->settings, l->from->variables);
+	read_ordinary(&l->settings, l->from->variables);
 	if (read_file(l, l->from->etc, WEIGHT_ETC) < 0 ||
 	    read_file(l, l->from->home, WEIGHT_HOME) < 0)
 		return -1;
-	option_environment_read(&l->settings, l->from->variables);
+	read_variables(&l->settings, l->from->variables);
 	return read_named_files(l);
 }
 
@@ -135,17 +227,13 @@ parse_url(struct loader *l, const char *text)
 	for (i = 0; i < sizeof bad_urls / sizeof *bad_urls; i++)
 		if (wrong == NULL && option_matches(text, bad_urls[i][0], NULL))
 			wrong = bad_urls[i][1];
-	if (wrong != NULL) {
-		*l->why = xasprintf("the URL %s", wrong);
-		return -1;
-	}
+	if (wrong != NULL)
+		return fail_why(l->why, "the URL %s", wrong);
 	end = *text == '\0' ? '\0' : text[strlen(text) - 1];
 	/* left of the JSON that it was copied from */
 	if (end == ',' || end == ';' ||
-	    (end == '"' && strchr(text, end) == text + strlen(text) - 1)) {
-		*l->why = xasprintf("the URL must not end with %c", end);
-		return -1;
-	}
+	    (end == '"' && strchr(text, end) == text + strlen(text) - 1))
+		return fail_why(l->why, "the URL must not end with %c", end);
 	status = url_parse(&l->url, text);
 	l->has_url = status == URL_OK;
 	if (!l->has_url)
@@ -175,12 +263,13 @@ find_url(struct loader *l)
 		    strstr(value, "://") != NULL)
 			taker = l->argv.settings.list[i].row->name;
 	}
-	*l->why = taker != NULL ?
-	    xasprintf("--%s took the URL as its value", taker) :
-	    xasprintf("no URL given; usage: mcpsplice %s%s[options] URL%s",
-		command, *command == '\0' ? "" : " ",
-		l->o->command == COMMAND_CALL ? " TOOL [ARGUMENT...]" : "");
-	return -1;
+	if (taker != NULL)
+		return fail_why(l->why, "--%s took the URL as its value",
+		    taker);
+	return fail_why(l->why,
+	    "no URL given; usage: mcpsplice %s%s[options] URL%s", command,
+	    *command == '\0' ? "" : " ",
+	    l->o->command == COMMAND_CALL ? " TOOL [ARGUMENT...]" : "");
 }
 
 /* Would the section be for this URL if it did not mean the default port?
@@ -210,7 +299,6 @@ note_section(struct loader *l, const struct option_setting *s)
 	const char *end = strrchr(s->from, ':'); /* FILE:LINE */
 	struct strings *notes = &l->o->notes;
 	struct buf note = { 0 };
-	size_t i;
 	int n;
 
 	if (!l->has_url)
@@ -226,13 +314,10 @@ note_section(struct loader *l, const struct option_setting *s)
 	} else {
 		buf_adds(&note, "] is not for this URL");
 	}
-	for (i = 0; i < notes->n; i++)
-		if (strcmp(notes->list[i], buf_str(&note)) == 0)
-			break;
-	if (i == notes->n)
+	if (string_index(buf_str(&note), (const char *const *)notes->list,
+		notes->n) == notes->n)
 		strings_add(notes, buf_take(&note));
-	else
-		buf_free(&note);
+	buf_free(&note);
 }
 
 static int
@@ -262,15 +347,16 @@ apply_transport(struct loader *l)
 {
 	const struct option_row *row = option_table_named("transport");
 	const struct option_origin *o = &l->o->origins[row - option_table];
+	const struct option_setting *by = l->url_by;
 	struct option_setting s;
 	int rc;
 
-	if (l->url_by == NULL || l->url_by->row->as == NULL ||
-	    l->url_by->weight <= o->from[0].weight)
+	if (by == NULL || by->row->as == NULL ||
+	    by->weight <= o->from[0].weight)
 		return 0;
-	s = *l->url_by;
+	s = *by;
 	s.row = row;
-	s.value = xstrdup(l->url_by->row->help);
+	s.value = xstrdup(by->row->help);
 	rc = option_set_apply(l->o, &s, l->why);
 	free(s.value);
 	return rc;
@@ -281,30 +367,28 @@ apply_transport(struct loader *l)
 static int
 apply_redirect(struct loader *l)
 {
-	static const char *const values[][2] = { { "callback-host",
-						     "localhost" },
-		{ "callback-path", "/oauth/callback" } };
-	const struct options *o = l->o;
-	struct option_setting s = { .weight = WEIGHT_DEFAULT };
+	static const char *const values[][2] = {
+		{ "callback-host", "localhost" },
+		{ "callback-path", "/oauth/callback" },
+	};
 	char from[] = "default of mcp-remote";
+	struct option_setting s = { .weight = WEIGHT_DEFAULT, .from = from };
+	const struct options *o = l->o;
 	size_t i;
-	int rc;
+	int rc = 0;
 
 	if (!l->argv.port && !l->argv.remote && o->client_info == NULL &&
 	    o->client_metadata == NULL)
 		return 0;
-	for (i = 0; i < 2; i++) {
-		s.row = option_table_named(values[i][0]);
+	for (i = 0; i < 2 && rc == 0; i++) {
 		if (options_given(o, values[i][0]))
 			continue;
+		s.row = option_table_named(values[i][0]);
 		s.value = xstrdup(values[i][1]);
-		s.from = from;
 		rc = option_set_apply(l->o, &s, l->why);
 		free(s.value);
-		if (rc < 0)
-			return -1;
 	}
-	return 0;
+	return rc;
 }
 
 /* Tells where the secrets of the command line are better kept. */
@@ -333,19 +417,17 @@ warn_of_secrets(struct loader *l)
 static bool
 is_known(const struct options *o, const char *variable)
 {
-	const char *const named[] = { o->bearer_env, o->client_secret_env,
-		o->assertion_env, o->idp_token_env };
+	const struct option_row *row = option_table;
 	char *reference = xasprintf("${%s}", variable), *name;
 	bool known = false;
 	size_t i;
 
-	for (i = 0; !known && i < sizeof named / sizeof *named; i++)
-		known = string_eq(named[i], variable);
 	for (i = 0; !known && i < o->headers.n; i++)
 		known = strstr(o->headers.list[i], reference) != NULL;
-	for (i = 0; !known && i < option_table_rows; i++) {
-		name = option_table_variable(&option_table[i]);
-		known = strcmp(name, variable) == 0;
+	for (; !known && row->name != NULL; row++) {
+		name = option_table_variable(row);
+		known = strcmp(name, variable) == 0 ||
+		    string_eq(option_named_variable(o, row), variable);
 		free(name);
 	}
 	free(reference);
@@ -480,31 +562,29 @@ load_wrap(struct loader *l)
 	size_t i;
 
 	for (i = 0; i < all->n; i++) {
-		if (!is_of_wrap(all->list[i].row)) {
-			*l->why = xasprintf("wrap takes no --%s",
+		if (!is_of_wrap(all->list[i].row))
+			return fail_why(l->why, "wrap takes no --%s",
 			    all->list[i].row->name);
-			return -1;
-		}
 		if (option_set_apply(o, &all->list[i], l->why) < 0)
 			return -1;
 	}
 	if (o->wrap_list + o->wrap_restore + o->wrap_write > 1)
-		*l->why = xstrdup("wrap takes only one of --list, --restore "
-				  "and --write");
-	else if (o->wrap_list && o->operands.n > 0)
-		*l->why = xstrdup("wrap --list takes no file");
-	for (i = 0; i < o->operands.n && *l->why == NULL; i++) {
+		return fail_why(l->why,
+		    "wrap takes only one of --list, --restore and --write");
+	if (o->wrap_list && o->operands.n > 0)
+		return fail_why(l->why, "wrap --list takes no file");
+	for (i = 0; i < o->operands.n; i++) {
 		word = o->operands.list[i];
 		if (strstr(word, "://") != NULL)
-			*l->why = xstrdup("wrap takes files, not a URL; to use "
-					  "a server, run: mcpsplice URL");
-		else if (strcmp(word, "list") == 0 ||
-		    strcmp(word, "restore") == 0 || strcmp(word, "write") == 0)
-			*l->why =
-			    xasprintf("did you mean \"mcpsplice wrap --%s\"?",
-				word);
+			return fail_why(l->why,
+			    "wrap takes files, not a URL; to use a server, "
+			    "run: mcpsplice URL");
+		if (strcmp(word, "list") == 0 || strcmp(word, "restore") == 0 ||
+		    strcmp(word, "write") == 0)
+			return fail_why(l->why,
+			    "did you mean \"mcpsplice wrap --%s\"?", word);
 	}
-	return *l->why == NULL ? 0 : -1;
+	return 0;
 }
 
 /* Refuses the options of one command without it. */
@@ -517,15 +597,13 @@ check_owner(struct loader *l)
 
 	for (i = 0; i < all->n; i++) {
 		owner = owner_of(all->list[i].row, l->o->command);
-		if (owner != COMMAND_PROXY && owner != l->o->command) {
-			*l->why = xasprintf("--%s only works with "
-					    "\"mcpsplice %s\"%s",
+		if (owner != COMMAND_PROXY && owner != l->o->command)
+			return fail_why(l->why,
+			    "--%s only works with \"mcpsplice %s\"%s",
 			    all->list[i].row->name, option_commands[owner],
 			    all->list[i].row->offset == AT(json) ?
 				" and \"mcpsplice status\"" :
 				"");
-			return -1;
-		}
 	}
 	return 0;
 }
@@ -674,26 +752,23 @@ options_load(struct options *o, int argc, char **argv, char **why)
 void
 options_free(struct options *o)
 {
+	struct option_origin *origin = o->origins;
 	const struct option_row *row;
-	size_t i, j;
+	void *field;
 
-	for (i = 0; i < option_table_rows; i++) {
-		row = &option_table[i];
+	for (row = option_table; row->name != NULL; row++) {
+		field = (char *)o + row->offset;
 		if (row->kind == OPTION_STRING && row->as == NULL)
-			string_wipe((char **)((char *)o + row->offset));
-		for (j = 0; o->origins != NULL && j < o->origins[i].n; j++)
-			free(o->origins[i].from[j].text);
-		if (o->origins != NULL)
-			free(o->origins[i].from);
+			string_wipe(field);
+		else if (option_is_list(row))
+			strings_free(field);
+		while (origin != NULL && origin->n > 0)
+			free(origin->from[--origin->n].text);
+		if (origin != NULL)
+			free(origin++->from);
 	}
 	free(o->origins);
 	string_list_free(o->argv);
-	strings_free(&o->headers);
-	strings_free(&o->authorize_params);
-	strings_free(&o->resolve);
-	strings_free(&o->session_lost_patterns);
-	strings_free(&o->ignore_tools);
-	strings_free(&o->only_tools);
 	strings_free(&o->operands);
 	strings_free(&o->notes);
 	strings_free(&o->warnings);

@@ -180,7 +180,7 @@ struct options {
 	bool quiet;
 	char *log_file;
 	char *trace;
-	bool log_json;
+	unsigned log_json; /* 1, or 0 */
 	bool show_config;
 	bool help;
 	bool help_all;

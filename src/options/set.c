@@ -169,7 +169,6 @@ option_parse_regex(const char *s)
 /* --- what a text has to be --- */
 
 #define AT(field) offsetof(struct options, field)
-#define PROFILE_MAX_BYTES 64
 #define PATH_MAX_BYTES 255
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
@@ -185,29 +184,6 @@ wrong_regex(const char *value)
 	return wrong;
 }
 
-static char *
-wrong_profile(const char *value)
-{
-	size_t n = strlen(value);
-
-	if (n <= PROFILE_MAX_BYTES && strspn(value, LETTERS "._-") == n)
-		return NULL;
-	return xasprintf(": \"%.80s\" is not a name; use up to %d letters, "
-			 "digits, dots, \"_\" and \"-\"",
-	    value, PROFILE_MAX_BYTES);
-}
-
-static char *
-wrong_callback_host(const char *value)
-{
-	if (option_parse_choice("127.0.0.1|localhost|0.0.0.0", value) >= 0)
-		return NULL;
-	return xasprintf(": \"%.80s\" is not 127.0.0.1, localhost or "
-			 "0.0.0.0: the browser has to come back to this "
-			 "machine",
-	    value);
-}
-
 /* The path may have no characters that a browser would write in another way. */
 static char *
 wrong_callback_path(const char *value)
@@ -219,20 +195,6 @@ wrong_callback_path(const char *value)
 	    strstr(value, "/.") == NULL && strstr(value, "//") == NULL)
 		return NULL;
 	return xasprintf(": \"%.80s\" is not a plain path such as /callback",
-	    value);
-}
-
-static char *
-wrong_store(const char *value)
-{
-	const char *command = value + strlen("helper:");
-
-	if (strcmp(value, "file") == 0)
-		return NULL;
-	if (strncmp(value, "helper:", strlen("helper:")) == 0 &&
-	    command[strspn(command, " \t")] != '\0')
-		return NULL;
-	return xasprintf(": \"%.80s\" is neither \"file\" nor \"helper:CMD\"",
 	    value);
 }
 
@@ -267,55 +229,6 @@ wrong_document(const char *value)
 			    "https://example.com/client.json");
 }
 
-static char *
-wrong_resource(const char *value)
-{
-	if (span_is_printable(span_of(value), '!') &&
-	    strchr(value, '#') == NULL)
-		return NULL;
-	return xstrdup(": not a URI, or it contains a space or \"#\"");
-}
-
-/* What libcurl takes, which also has "-" and "+" in front. */
-static char *
-wrong_resolve(const char *value)
-{
-	static const char
-	    form[] = "^(-.+:[0-9]+|[+]?(\\[[^]]*\\]|[^:]+):[0-9]+:"
-		     "(([0-9]{1,3}\\.){3}[0-9]{1,3}|\\[?[0-9A-Fa-f.:]*:"
-		     "[0-9A-Fa-f.:]*\\]?|,)+)$";
-
-	return option_matches(value, form, NULL) ?
-	    NULL :
-	    xasprintf(": \"%.80s\" is not HOST:PORT:ADDRESS", value);
-}
-
-static char *
-wrong_proxy_user(const char *value)
-{
-	return strchr(value, ':') != NULL ? NULL :
-					    xstrdup(": write USER:PASSWORD");
-}
-
-/* RFC 6749 3.3 */
-static char *
-wrong_scope(const char *value)
-{
-	if (span_is_printable(span_of(value), ' ') &&
-	    strpbrk(value, "\"\\") == NULL)
-		return NULL;
-	return xstrdup(": not a list of scopes separated by spaces");
-}
-
-/* RFC 6749 appendix A.1 */
-static char *
-wrong_client_id(const char *value)
-{
-	if (span_is_printable(span_of(value), ' '))
-		return NULL;
-	return xstrdup(": it contains bytes other than printable ASCII");
-}
-
 /* A parameter that we set ourselves could not be told from it. */
 static char *
 wrong_param(const char *value)
@@ -330,11 +243,7 @@ wrong_param(const char *value)
 
 	if (equals == NULL || equals == value)
 		return xstrdup(": write NAME=VALUE");
-	if (value +
-		strspn(value,
-		    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-		    "0123456789-._~") <
-	    equals)
+	if (value + strspn(value, LETTERS "-._~") < equals)
 		return xstrdup(": the name may contain only letters, digits, "
 			       "and -._~");
 	for (i = 0; i < sizeof ours / sizeof ours[0]; i++)
@@ -384,6 +293,64 @@ wrong_header(const char *value)
 	    NULL;
 }
 
+static bool
+takes_variable(const struct option_row *row)
+{
+	return string_eq(row->arg, "VAR");
+}
+
+/* Texts of one form, and what is wrong with those of another. */
+static const struct {
+	size_t offset;
+	const char *form, *wrong; /* {value} is a hole */
+} forms[] = {
+	{ AT(profile), "^[A-Za-z0-9._-]{0,64}$",
+	    ": \"{value}\" is not a name; use up to 64 letters, digits, dots, "
+	    "\"_\" and \"-\"" },
+	{ AT(callback_host), "^(127\\.0\\.0\\.1|localhost|0\\.0\\.0\\.0)$",
+	    ": \"{value}\" is not 127.0.0.1, localhost or 0.0.0.0: the browser "
+	    "has to come back to this machine" },
+	{ AT(auth_store), "^(file|helper:[ \t]*[^ \t].*)$",
+	    ": \"{value}\" is neither \"file\" nor \"helper:CMD\"" },
+	{ AT(resource), "^[!\"$-~]*$",
+	    ": not a URI, or it contains a space or \"#\"" },
+	/* what libcurl takes, which also has "-" and "+" in front */
+	{ AT(resolve),
+	    "^(-.+:[0-9]+|[+]?(\\[[^]]*\\]|[^:]+):[0-9]+:"
+	    "(([0-9]{1,3}\\.){3}[0-9]{1,3}|\\[?[0-9A-Fa-f.:]*:"
+	    "[0-9A-Fa-f.:]*\\]?|,)+)$",
+	    ": \"{value}\" is not HOST:PORT:ADDRESS" },
+	{ AT(proxy_user), ":", ": write USER:PASSWORD" },
+	/* RFC 6749 3.3, and its appendix A.1 */
+	{ AT(scope), "^[]-~ !#-[]*$",
+	    ": not a list of scopes separated by spaces" },
+	{ AT(client_id), "^[ -~]*$",
+	    ": it contains bytes other than printable ASCII" },
+};
+
+static bool
+add_shown(struct buf *out, struct span name, const void *value)
+{
+	(void)name;
+	return buf_addf(out, "%.80s", (const char *)value) == 0;
+}
+
+static char *
+wrong_form(const struct option_row *row, const char *value)
+{
+	struct buf wrong = { 0 };
+	size_t i = 0;
+
+	while (i < sizeof forms / sizeof *forms &&
+	    row->offset != forms[i].offset)
+		i++;
+	if (i == sizeof forms / sizeof *forms ||
+	    option_matches(value, forms[i].form, NULL))
+		return NULL;
+	buf_fill(&wrong, forms[i].wrong, add_shown, value);
+	return buf_take(&wrong);
+}
+
 /* Returns NULL if the value is valid for this row; else an error to append to
  * the option's name, owned by the caller. */
 static char *
@@ -395,22 +362,14 @@ option_value_wrong(const struct option_row *row, const char *value)
 	} rules[] = {
 		{ AT(session_lost_patterns), wrong_regex },
 		{ AT(proxy), option_bad_proxy },
-		{ AT(proxy_user), wrong_proxy_user },
 		{ AT(ignore_tools), wrong_tool },
 		{ AT(only_tools), wrong_tool },
-		{ AT(profile), wrong_profile },
-		{ AT(callback_host), wrong_callback_host },
 		{ AT(callback_path), wrong_callback_path },
-		{ AT(auth_store), wrong_store },
 		{ AT(issuer), wrong_url },
 		{ AT(idp), wrong_url },
 		{ AT(token_endpoint), wrong_url },
 		{ AT(client_metadata_url), wrong_document },
-		{ AT(resource), wrong_resource },
-		{ AT(scope), wrong_scope },
-		{ AT(client_id), wrong_client_id },
 		{ AT(authorize_params), wrong_param },
-		{ AT(resolve), wrong_resolve },
 	};
 	size_t i;
 
@@ -419,16 +378,13 @@ option_value_wrong(const struct option_row *row, const char *value)
 			return rules[i].wrong(value);
 	if (row->kind == OPTION_HEADER && *value != '@')
 		return wrong_header(value);
-	if (string_eq(row->arg, "VAR") &&
-	    (value[strspn(value, LETTERS "_")] != '\0' ||
-		strchr("0123456789", *value) != NULL))
+	if (takes_variable(row) &&
+	    (value[strspn(value, LETTERS "_")] != '\0' || is_digit(*value)))
 		return xstrdup(" takes the NAME of a variable, not the token");
-	return NULL;
+	return wrong_form(row, value);
 }
 
 /* --- settings --- */
-
-#define KEEP_ALIVE_MS 30000 /* the default of mcp-remote */
 
 struct option_setting *
 option_set_add(struct option_settings *all, const struct option_row *row,
@@ -436,17 +392,13 @@ option_set_add(struct option_settings *all, const struct option_row *row,
 {
 	struct option_setting *s;
 
-	if (all->n == all->cap) {
-		all->cap = all->cap == 0 ? 32 : all->cap * 2;
-		all->list = xrealloc(all->list, all->cap * sizeof *all->list);
-	}
+	all->list = xgrow(all->list, all->n, sizeof *all->list);
 	s = &all->list[all->n++];
-	*s = (struct option_setting){ 0 };
-	s->row = row;
-	s->weight = weight;
-	s->value = value;
-	s->from = from;
-	s->label = label;
+	*s = (struct option_setting){ .row = row,
+		.weight = weight,
+		.value = value,
+		.from = from,
+		.label = label };
 	return s;
 }
 
@@ -465,6 +417,12 @@ option_set_free(struct option_settings *all)
 	}
 	free(all->list);
 	*all = (struct option_settings){ 0 };
+}
+
+static void *
+field_of(struct options *o, const struct option_row *row)
+{
+	return (char *)o + row->offset;
 }
 
 static struct option_origin *
@@ -563,10 +521,8 @@ apply_choice(struct options *o, void *field, const struct option_setting *s,
 		    strcmp(value, "stdio") == 0 ?
 			"; mcpsplice itself is the stdio side" :
 			"");
-	if (s->row->kind == OPTION_LOG_FORMAT)
-		*(bool *)field = i != 0;
-	else /* an enum without negative values is an unsigned */
-		*(unsigned *)field = (unsigned)i;
+	/* an enum without negative values is an unsigned */
+	*(unsigned *)field = (unsigned)i;
 	return 0;
 }
 
@@ -598,24 +554,24 @@ apply_fail(enum fail *field, const struct option_setting *s, char **why)
 	return 0;
 }
 
-/* Applies a switch that stands for a value of another option. */
+/* Applies the value for which a switch stands, or the default. */
 static int
-apply_fixed(void *field, const struct option_setting *s, char **why)
+apply_fixed(struct options *o, const struct option_setting *s, char **why)
 {
-	const char *words = option_table_main(s->row)->arg;
+	struct option_setting value = *s;
 	bool on = false;
+	int rc;
 
 	if (apply_switch(&on, s, why) < 0)
 		return -1;
-	if (s->row->kind == OPTION_KEEP_ALIVE)
-		*(int64_t *)field = on ? KEEP_ALIVE_MS : 0;
-	else if (s->row->kind == OPTION_AUTH_WORD)
-		*(enum auth_mode *)field = on ?
-		    (enum auth_mode)option_parse_choice(words, s->row->help) :
-		    AUTH_AUTO;
-	else
-		*(int *)field = on ? 2 : 0;
-	return 0;
+	value.row = option_table_main(s->row);
+	value.value = xstrdup(on          ? strchr(s->row->as, '=') + 1 :
+		value.row->preset != NULL ? value.row->preset :
+					    "0");
+	value.off = false;
+	rc = option_set_apply(o, &value, why);
+	free(value.value);
+	return rc;
 }
 
 /* Counts within one source; a source with more weight starts again at 0. */
@@ -712,37 +668,22 @@ apply_item(struct strings *list, struct option_origin *origin,
 		return -1;
 	if (s->value[0] == '\0')
 		return fail_why(why, "%s: the value is empty", s->label);
+	/* never quoted, because it may be half of a secret */
+	if (s->row->kind == OPTION_HEADER && s->value[0] != '@' &&
+	    strchr(s->value, ':') == NULL)
+		return fail_why(why,
+		    "%s: no colon; write \"Name: value\" or @FILE", s->label);
 	if (s->row->kind == OPTION_HEADER_FILE)
 		item = xasprintf("@%s", s->value);
 	else if (s->row->kind == OPTION_BEARER)
 		item = xasprintf("Authorization: Bearer %s", s->value);
 	else
 		item = xstrdup(s->value);
-	if (s->row->kind == OPTION_HEADER && item[0] != '@' &&
-	    strchr(item, ':') == NULL) {
-		/* never quoted, because it may be half of a secret */
-		*why = xasprintf("%s: no colon; write \"Name: value\" or "
-				 "@FILE",
-		    s->label);
-		free(item);
-		return -1;
-	}
 	if (s->row->kind != OPTION_LIST)
 		drop_lighter(list, origin, item, s->weight);
 	strings_add(list, item);
 	origin_add(origin, s);
 	return 0;
-}
-
-/* Notes options of mcp-remote that are accepted without effect. */
-static void
-apply_noted(struct options *o, const struct option_setting *s)
-{
-	const char *what = s->row->help;
-
-	if (what == NULL)
-		what = "has no effect yet; ignored";
-	strings_add(&o->notes, xasprintf("%s %s", s->label, what));
 }
 
 /* Returns the value to use: an empty one means the default, which is NULL for a
@@ -760,7 +701,7 @@ int
 option_set_apply(struct options *o, const struct option_setting *s, char **why)
 {
 	struct option_origin *origin = origin_of(o, s->row);
-	void *field = (char *)o + s->row->offset;
+	void *field = field_of(o, s->row);
 	int rc = 0;
 
 	switch (s->row->kind) {
@@ -769,9 +710,11 @@ option_set_apply(struct options *o, const struct option_setting *s, char **why)
 	case OPTION_BEARER:
 	case OPTION_LIST:
 		return apply_item(field, origin, s, why);
+	case OPTION_FIXED:
+		return apply_fixed(o, s, why);
 	case OPTION_NOTED:
-	case OPTION_NOTED_SWITCH:
-		apply_noted(o, s);
+		strings_add(&o->notes,
+		    xasprintf("%s %s", s->label, s->row->help));
 		return 0;
 	case OPTION_CONFIG:
 		return 0;
@@ -785,7 +728,6 @@ option_set_apply(struct options *o, const struct option_setting *s, char **why)
 		break;
 	case OPTION_CHOICE:
 	case OPTION_TRANSPORT:
-	case OPTION_LOG_FORMAT:
 		rc = apply_choice(o, field, s, effective(s), why);
 		break;
 	case OPTION_SWITCH:
@@ -797,11 +739,6 @@ option_set_apply(struct options *o, const struct option_setting *s, char **why)
 	case OPTION_COUNT:
 		rc = apply_count(field, s, origin, why);
 		break;
-	case OPTION_DEBUG:
-	case OPTION_KEEP_ALIVE:
-	case OPTION_AUTH_WORD:
-		rc = apply_fixed(field, s, why);
-		break;
 	}
 	if (rc == 0)
 		origin_set(origin, s);
@@ -811,22 +748,17 @@ option_set_apply(struct options *o, const struct option_setting *s, char **why)
 void
 option_set_defaults(struct options *o)
 {
-	struct option_setting s = { 0 };
 	char from[] = "default", *why = NULL;
-	size_t i;
+	struct option_setting s = {
+		.row = option_table, .from = from, .label = from
+	};
 
 	o->origins = xcalloc(option_table_rows, sizeof *o->origins);
-	strings_add(&o->headers, NULL);
-	strings_add(&o->authorize_params, NULL);
-	strings_add(&o->resolve, NULL);
-	strings_add(&o->session_lost_patterns, NULL);
-	strings_add(&o->ignore_tools, NULL);
-	strings_add(&o->only_tools, NULL);
 	strings_add(&o->notes, NULL);
 	strings_add(&o->warnings, NULL);
-	s.from = s.label = from;
-	for (i = 0; i < option_table_rows; i++) {
-		s.row = &option_table[i];
+	for (; s.row->name != NULL; s.row++) {
+		if (option_is_list(s.row))
+			strings_add(field_of(o, s.row), NULL);
 		if (s.row->preset == NULL)
 			continue;
 		s.value = xstrdup(s.row->preset);
@@ -834,6 +766,14 @@ option_set_defaults(struct options *o)
 			abort(); /* the table itself is wrong */
 		free(s.value);
 	}
+}
+
+const char *
+option_named_variable(const struct options *o, const struct option_row *row)
+{
+	return takes_variable(row) ?
+	    *(char *const *)(const void *)((const char *)o + row->offset) :
+	    NULL;
 }
 
 bool

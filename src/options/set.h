@@ -40,7 +40,6 @@ struct option_setting {
 struct option_settings {
 	struct option_setting *list;
 	size_t n;
-	size_t cap;
 };
 
 /* The origin of a row's value; for a list, one for each item. */
@@ -65,6 +64,10 @@ void option_set_defaults(struct options *o);
 int option_set_apply(struct options *o, const struct option_setting *s,
     char **why);
 
+/* Returns the variable that the value of this option names, or NULL. */
+const char *option_named_variable(const struct options *o,
+    const struct option_row *row);
+
 /* --- argv.c --- */
 
 struct option_argv {
@@ -85,19 +88,6 @@ struct option_argv {
 /* Reads argv. Returns 0, or -1 with *why. Free out in both cases. */
 int option_argv_read(struct option_argv *out, int argc, char **argv,
     char **why);
-
-/* --- environment.c --- */
-
-/* Returns the value of a variable among "NAME=VALUE", or NULL if it is not set,
- * or empty. variables may be NULL. */
-const char *option_environment_get(char *const *variables, const char *name);
-/* Reads variables that other programs use too; the last one of an option wins.
- * http_proxy and the like are left to libcurl. */
-void option_environment_ordinary(struct option_settings *out,
-    char *const *variables);
-/* Reads the variable of each option. */
-void option_environment_read(struct option_settings *out,
-    char *const *variables);
 
 /* --- config_file.c --- */
 

@@ -75,12 +75,10 @@
 #define URL_OF(name, transport)                                                \
 	ROW(name, 0, OPTION_STRING, OPTION_OUTPUT, OPTION_HIDDEN, AT(url),     \
 	    "URL", NULL, 0, 0, "url", transport)
-#define NOTED(name, arg)                                                       \
+#define NOTED(name, arg, note)                                                 \
 	ROW(name, 0, OPTION_NOTED, OPTION_OUTPUT, OPTION_HIDDEN, 0, arg, NULL, \
-	    0, 0, NULL, NULL)
-#define NOTED_SWITCH(name, help)                                               \
-	ROW(name, 0, OPTION_NOTED_SWITCH, OPTION_OUTPUT, OPTION_HIDDEN, 0,     \
-	    NULL, NULL, 0, 0, NULL, help)
+	    0, 0, NULL, note)
+#define IGNORED "has no effect yet; ignored"
 
 const struct option_row option_table[] = {
 	TEXT("url", 0, OPTION_REQUEST, OPTION_NO_ARGV, url, "URL", NULL),
@@ -205,8 +203,8 @@ const struct option_row option_table[] = {
 	UINT("max-inflight", OPTION_UNLISTED, max_inflight,
 	    preset_MAX_INFLIGHT),
 	/* before ping-interval: in the environment the number wins */
-	{ "keep-alive", 0, OPTION_KEEP_ALIVE, OPTION_LIMITS, 0,
-	    AT(ping_interval_ms), NULL, NULL, 0, 0, "ping-interval", NULL },
+	{ "keep-alive", 0, OPTION_FIXED, OPTION_LIMITS, 0, AT(ping_interval_ms),
+	    NULL, NULL, 0, 0, "ping-interval=30", NULL },
 	{ "ping-interval", 0, OPTION_SECONDS, OPTION_LIMITS, 0,
 	    AT(ping_interval_ms), "SEC", "0", 1000, MS_MAX, NULL, NULL },
 
@@ -240,7 +238,7 @@ const struct option_row option_table[] = {
 	    verbose, NULL, "print more on stderr; -vv: everything"),
 	SWITCH("quiet", 'q', OPTION_OUTPUT, 0, quiet, "print only errors"),
 	TEXT("log-file", 0, OPTION_OUTPUT, 0, log_file, "FILE", NULL),
-	CHOICE("log-format", OPTION_LOG_FORMAT, OPTION_OUTPUT, 0, log_json,
+	CHOICE("log-format", OPTION_CHOICE, OPTION_OUTPUT, 0, log_json,
 	    "text|json", "text", NULL),
 	TEXT("trace", 0, OPTION_OUTPUT, OPTION_UNLISTED, trace, "FILE", NULL),
 	SWITCH("show-config", 0, OPTION_OUTPUT, OPTION_ARGV_ONLY | OPTION_BRIEF,
@@ -268,39 +266,38 @@ const struct option_row option_table[] = {
 	/* mcp-remote */
 	ALIAS("disable-cookies", OPTION_SWITCH, 0, no_cookies, NULL,
 	    "no-cookies"),
-	ALIAS("debug", OPTION_DEBUG, 0, verbose, NULL, "verbose"),
+	ALIAS("debug", OPTION_FIXED, 0, verbose, NULL, "verbose=2"),
 	ALIAS("silent", OPTION_SWITCH, 0, quiet, NULL, "quiet"),
-	NOTED_SWITCH("enable-proxy",
+	NOTED("enable-proxy", NULL,
 	    "has no effect: the proxy variables are always used"),
 	ALIAS("host", OPTION_STRING, 0, callback_host,
 	    "127.0.0.1|localhost|0.0.0.0", "callback-host"),
-	NOTED("auth-success-url", "URL"),
+	NOTED("auth-success-url", "URL", IGNORED),
 	ALIAS("auth-timeout", OPTION_SECONDS, 0, login_timeout_ms, "SEC",
 	    "login-timeout"),
-	NOTED("headers-timeout", "SEC"),
-	NOTED("body-timeout", "SEC"),
+	NOTED("headers-timeout", "SEC", IGNORED),
+	NOTED("body-timeout", "SEC", IGNORED),
 	ALIAS("disable-resource-parameter", OPTION_SWITCH, 0, no_resource, NULL,
 	    "no-resource"),
 	TEXT("static-oauth-client-info", 0, OPTION_OUTPUT,
 	    OPTION_HIDDEN | OPTION_SECRET, client_info, "JSON|@FILE", NULL),
 	TEXT("static-oauth-client-metadata", 0, OPTION_OUTPUT,
 	    OPTION_HIDDEN | OPTION_SECRET, client_metadata, "JSON|@FILE", NULL),
-	{ "device-code", 0, OPTION_AUTH_WORD, OPTION_OUTPUT, OPTION_HIDDEN,
-	    AT(auth), NULL, NULL, 0, 0, "auth", "device" },
-	{ "client-credentials", 0, OPTION_AUTH_WORD, OPTION_OUTPUT,
-	    OPTION_HIDDEN, AT(auth), NULL, NULL, 0, 0, "auth",
-	    "client-credentials" },
+	ALIAS("device-code", OPTION_FIXED, 0, auth, NULL, "auth=device"),
+	ALIAS("client-credentials", OPTION_FIXED, 0, auth, NULL,
+	    "auth=client-credentials"),
 
 	/* supergateway */
-	NOTED("logLevel", "LEVEL"),
-	NOTED("outputTransport", "TRANSPORT"),
+	NOTED("logLevel", "LEVEL", IGNORED),
+	NOTED("outputTransport", "TRANSPORT", IGNORED),
 	URL_OF("streamableHttp", "http"),
 	URL_OF("sse", "sse"),
 	ALIAS("oauth2Bearer", OPTION_BEARER, OPTION_SECRET, headers, "TOKEN",
 	    "header"),
+	{ .name = NULL },
 };
 
-const size_t option_table_rows = sizeof option_table / sizeof option_table[0];
+const size_t option_table_rows = sizeof option_table / sizeof *option_table - 1;
 
 const char option_transport_words[] = "http-first|http-only|sse-only|sse-first";
 
@@ -309,19 +306,18 @@ static bool
 negatable(const struct option_row *row)
 {
 	return (row->kind == OPTION_SWITCH || row->kind == OPTION_COUNT ||
-		   row->kind == OPTION_FAIL ||
-		   row->kind == OPTION_KEEP_ALIVE) &&
+		   row->kind == OPTION_FAIL || row->kind == OPTION_FIXED) &&
 	    (row->flags & (OPTION_ARGV_ONLY | OPTION_HIDDEN)) == 0;
 }
 
 static const struct option_row *
 find_exact(struct span name)
 {
-	size_t i;
+	const struct option_row *row;
 
-	for (i = 0; i < option_table_rows; i++)
-		if (span_is(name, option_table[i].name))
-			return &option_table[i];
+	for (row = option_table; row->name != NULL; row++)
+		if (span_is(name, row->name))
+			return row;
 	return NULL;
 }
 
@@ -329,22 +325,18 @@ const struct option_row *
 option_table_find(struct span name, bool *off)
 {
 	const struct option_row *row = find_exact(name);
-	size_t i;
 
-	*off = false;
+	*off = row == NULL;
 	if (row != NULL)
 		return row;
-	*off = true;
 	if (name.n > 3 && memcmp(name.p, "no-", 3) == 0) {
 		row = find_exact((struct span){ name.p + 3, name.n - 3 });
 		return row != NULL && negatable(row) ? row : NULL;
 	}
-	for (i = 0; i < option_table_rows; i++) {
-		row = &option_table[i];
+	for (row = option_table; row->name != NULL; row++)
 		if (strncmp(row->name, "no-", 3) == 0 && negatable(row) &&
 		    span_is(name, row->name + 3))
 			return row;
-	}
 	return NULL;
 }
 
@@ -354,21 +346,29 @@ option_table_named(const char *name)
 	return find_exact(span_of(name));
 }
 
+bool
+option_is_list(const struct option_row *row)
+{
+	return row->kind == OPTION_LIST || row->kind == OPTION_HEADER;
+}
+
 const struct option_row *
 option_table_letter(char letter)
 {
-	size_t i;
+	const struct option_row *row;
 
-	for (i = 0; letter != '\0' && i < option_table_rows; i++)
-		if (option_table[i].letter == letter)
-			return &option_table[i];
+	for (row = option_table; row->name != NULL; row++)
+		if (letter != '\0' && row->letter == letter)
+			return row;
 	return NULL;
 }
 
 const struct option_row *
 option_table_main(const struct option_row *row)
 {
-	return row->as == NULL ? row : find_exact(span_of(row->as));
+	struct span as = span_of(row->as);
+
+	return row->as == NULL ? row : find_exact(span_take(&as, '='));
 }
 
 /* Returns the Levenshtein distance, case ignored. name is at most NAME_MAX_LEN
@@ -405,44 +405,32 @@ distance(struct span name, const char *other)
 static size_t
 too_far(struct span name)
 {
+	if (name.n == 0 || name.n > NAME_MAX_LEN)
+		return 0;
 	return name.n < 5 ? 2 : 3;
 }
 
-/* Returns the one of n words of which name may be a misspelling, or NULL. */
-static const char *
-option_nearest_word(struct span name, const char *const *words, size_t n)
+/* Is the name less far from this one than *least, which then becomes less? */
+static bool
+is_nearer(struct span name, const char *other, size_t *least)
 {
-	const char *near = NULL;
-	size_t i, d, least = too_far(name);
+	size_t d = *least > 0 ? distance(name, other) : 0;
 
-	if (name.n == 0 || name.n > NAME_MAX_LEN)
-		return NULL;
-	for (i = 0; i < n; i++) {
-		d = distance(name, words[i]);
-		if (d < least) {
-			least = d;
-			near = words[i];
-		}
-	}
-	return near;
+	if (d >= *least)
+		return false;
+	*least = d;
+	return true;
 }
 
 const struct option_row *
 option_table_misspelt(struct span name)
 {
 	const struct option_row *row, *near = NULL;
-	size_t i, d, least = too_far(name);
+	size_t least = too_far(name);
 
-	if (name.n == 0 || name.n > NAME_MAX_LEN)
-		return NULL;
-	for (i = 0; i < option_table_rows; i++) {
-		row = &option_table[i];
-		d = distance(name, row->name);
-		if (d < least) {
-			least = d;
+	for (row = option_table; row->name != NULL; row++)
+		if (is_nearer(name, row->name, &least))
 			near = row;
-		}
-	}
 	return near;
 }
 
@@ -450,17 +438,14 @@ const char *
 option_table_nearest(struct span name)
 {
 	const struct option_row *row, *near = option_table_misspelt(name);
-	size_t i;
 
-	if (near != NULL && (near->flags & OPTION_NO_ARGV) != 0)
-		near = NULL;
-	for (i = 0; near == NULL && name.n > 1 && i < option_table_rows; i++) {
-		row = &option_table[i];
+	if (near != NULL && (near->flags & OPTION_NO_ARGV) == 0)
+		return near->name;
+	for (row = option_table; name.n > 1 && row->name != NULL; row++)
 		if ((row->flags & OPTION_NO_ARGV) == 0 &&
 		    strncasecmp(row->name, name.p, name.n) == 0)
-			near = row;
-	}
-	return near == NULL ? NULL : near->name;
+			return row->name;
+	return NULL;
 }
 
 char *
@@ -702,12 +687,12 @@ char *
 mistype_command(const char *word)
 {
 	const char *meant = mistype_meant(span_of(word));
+	size_t i, least = meant == NULL ? too_far(span_of(word)) : 0;
 	char *answer, *why;
 
-	if (meant == NULL)
-		meant = option_nearest_word(span_of(word),
-		    option_commands + COMMAND_LOGIN,
-		    OPTION_WORDS - COMMAND_LOGIN);
+	for (i = COMMAND_LOGIN; i < OPTION_WORDS; i++)
+		if (is_nearer(span_of(word), option_commands[i], &least))
+			meant = option_commands[i];
 	/* a URL has other characters, or a "$" that the host left */
 	if (meant == NULL &&
 	    (word[strspn(word, LETTERS "0123456789-_")] != '\0' ||

@@ -19,17 +19,12 @@ enum option_kind {
 	OPTION_CHOICE,      /* an enum, one of arg's words */
 	OPTION_TRANSPORT,   /* enum era_transport, one of arg's words or of
 			     * option_transport_words */
-	OPTION_AUTH_WORD,   /* enum auth_mode; help is the word of arg's */
-	OPTION_LOG_FORMAT,  /* bool, one of arg's words */
+	OPTION_FIXED,       /* a switch that stands for a value: as has it */
 	OPTION_SWITCH,      /* bool */
 	OPTION_FAIL,        /* enum fail: a switch, or "any" */
 	OPTION_COUNT,       /* int, plus one each time */
-	OPTION_DEBUG,       /* int, set to 2 */
-	OPTION_KEEP_ALIVE,  /* int64_t, in ms: 30 s or 0 */
 	OPTION_CONFIG,      /* a file to read */
-	OPTION_NOTED,       /* of mcp-remote; a note says that it has no
-			     * effect */
-	OPTION_NOTED_SWITCH
+	OPTION_NOTED        /* it has no effect, as a note says */
 };
 
 enum option_group {
@@ -69,13 +64,14 @@ struct option_row {
 			     * write */
 	int64_t min, max;   /* of numbers, in their unit (ms, bytes); a time may
 			     * also be 0 */
-	const char *as;     /* the option of which this is another name */
-	const char *help;   /* NULL: listed by name only; NOTED: the
-			      * text of the note; AUTH_WORD: the word; another
-			      * name for the URL: the word of --transport that
-			      * the name stands for */
+	const char *as;     /* the option of which this is another name; FIXED:
+			     * with "=" and its value */
+	const char *help;   /* NULL: listed by name only; NOTED: the note;
+			     * another name for the URL: the word of --transport
+			     * that the name stands for */
 };
 
+/* The last one, which is not counted, has no name. */
 extern const struct option_row option_table[];
 extern const size_t option_table_rows;
 /* mcp-remote's words, in the order of enum era_transport. The words in the
@@ -88,6 +84,8 @@ extern const char option_transport_words[];
 const struct option_row *option_table_find(struct span name, bool *off);
 /* Returns the row with this name, which has to be one of the table's. */
 const struct option_row *option_table_named(const char *name);
+/* Is its field a list, to which this row adds items as they are? */
+bool option_is_list(const struct option_row *row);
 /* Finds a short name. NULL: there is no such option. */
 const struct option_row *option_table_letter(char letter);
 /* Returns the row whose field and origin this row uses: itself, or the row of
