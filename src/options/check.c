@@ -59,20 +59,34 @@ add_variables(struct buf *b, const char *text)
 	}
 }
 
-/* Adds the value of an option that came later: only where it is set, so that
- * the identity of all others stays as it was. */
-static void
-add_later(struct buf *b, const char *name, const char *value)
+static const char *
+text_of(const struct options *o, const char *option)
 {
-	if (value == NULL)
-		return;
-	add_value(b, name);
-	add_value(b, value);
+	return *(char *const *)option_field(o, option_table_named(option));
+}
+
+/* Is this switch on, or has this text a value? */
+static bool
+is_given(const struct options *o, const char *option)
+{
+	const struct option_row *row = option_table_named(option);
+
+	return row->kind == OPTION_SWITCH ?
+	    *(const bool *)option_field(o, row) :
+	    text_of(o, option) != NULL;
 }
 
 int
 options_identity(const struct options *o, struct buf *identity, char **host)
 {
+	static const char *const first[] = { "profile", "client-id",
+		"auth-command", "netrc-file", "bearer-file", "bearer-env" };
+	/* These came later: they are added only where they are set, so that the
+	 * identity of all others stays as it was. */
+	static const char *const later[] = { "assertion-file", "assertion-env",
+		"assertion-command", "negotiate", "idp", "idp-client-id",
+		"idp-token-file", "idp-token-env", "idp-token-command",
+		"aws-sigv4" };
 	struct buf *b = identity;
 	struct url url;
 	size_t i;
@@ -83,28 +97,20 @@ options_identity(const struct options *o, struct buf *identity, char **host)
 	add_list(b, &o->headers);
 	for (i = 0; i < o->headers.n; i++)
 		add_variables(b, o->headers.list[i]);
-	add_value(b, o->profile);
-	add_value(b, o->client_id);
-	add_value(b, o->auth_command);
-	add_value(b, o->netrc_file);
-	add_value(b, o->bearer_file);
-	add_value(b, o->bearer_env);
+	for (i = 0; i < sizeof first / sizeof *first; i++)
+		add_value(b, text_of(o, first[i]));
 	if (o->bearer_env != NULL)
 		add_variable(b, o->bearer_env, strlen(o->bearer_env));
 	add_value(b, o->cert);
 	add_value(b, o->unix_socket);
 	add_list(b, &o->resolve);
-	add_later(b, "assertion-file", o->assertion_file);
-	add_later(b, "assertion-env", o->assertion_env);
-	add_later(b, "assertion-command", o->assertion_command);
-	if (o->negotiate)
-		add_value(b, "negotiate");
-	add_later(b, "idp", o->idp);
-	add_later(b, "idp-client-id", o->idp_client_id);
-	add_later(b, "idp-token-file", o->idp_token_file);
-	add_later(b, "idp-token-env", o->idp_token_env);
-	add_later(b, "idp-token-command", o->idp_token_command);
-	add_later(b, "aws-sigv4", o->aws_sigv4);
+	for (i = 0; i < sizeof later / sizeof *later; i++) {
+		if (!is_given(o, later[i]))
+			continue;
+		add_value(b, later[i]);
+		if (option_table_named(later[i])->arg != NULL)
+			add_value(b, text_of(o, later[i]));
+	}
 	if (o->aws_sigv4 != NULL && o->auth_command == NULL)
 		add_value(b, getenv("AWS_ACCESS_KEY_ID"));
 	*host = xstrdup(url.host);
@@ -301,7 +307,20 @@ option_bad_proxy(const char *value)
 
 /* --- options that contradict each other --- */
 
-#define GIVEN_MAX 7
+/* Finds the first two of these options ("--NAME") that are given. Returns how
+ * many are. */
+static size_t
+given_among(const struct options *o, const char *const *names, size_t n,
+    const char *found[2])
+{
+	size_t i, count = 0;
+
+	found[0] = found[1] = NULL;
+	for (i = 0; i < n; i++)
+		if (is_given(o, names[i] + 2) && count++ < 2)
+			found[count - 1] = names[i];
+	return count;
+}
 
 static bool
 has_authorization(const struct options *o)
@@ -318,36 +337,28 @@ has_authorization(const struct options *o)
 	return false;
 }
 
-/* Collects the names of the options that lead to an Authorization header.
- * Returns their number. */
+/* Does the same for what leads to an Authorization header. */
 static size_t
-given(const struct options *o, const char *names[GIVEN_MAX])
+given_credentials(const struct options *o, const char *found[2])
 {
-	size_t n = 0;
+	const char *const names[] = { "--bearer-file", "--bearer-env",
+		/* its command may print the key */
+		o->aws_sigv4 != NULL ? "--aws-sigv4" : "--auth-command",
+		"--netrc-file", "--negotiate" };
+	size_t n = given_among(o, names, 5, found);
 
-	if (o->bearer_file != NULL)
-		names[n++] = "--bearer-file";
-	if (o->bearer_env != NULL)
-		names[n++] = "--bearer-env";
-	if (o->aws_sigv4 != NULL)
-		names[n++] = "--aws-sigv4"; /* the command may print its key */
-	else if (o->auth_command != NULL)
-		names[n++] = "--auth-command";
-	if (o->netrc_file != NULL)
-		names[n++] = "--netrc-file";
-	if (o->negotiate)
-		names[n++] = "--negotiate";
-	if (has_authorization(o))
-		names[n++] = "an Authorization header";
+	if (has_authorization(o) && n++ < 2)
+		found[n - 1] = "an Authorization header";
 	return n;
 }
 
 const char *
 options_given_credential(const struct options *o)
 {
-	const char *names[GIVEN_MAX];
+	const char *found[2];
 
-	return given(o, names) > 0 ? names[0] : NULL;
+	given_credentials(o, found);
+	return found[0];
 }
 
 /* Hosts of AWS have the service before the region. libcurl takes names of 64
@@ -378,10 +389,7 @@ options_sigv4(const struct options *o, char **why)
 			    service.n > 0 ? ":" : "", (int)service.n,
 			    service.p);
 	}
-	odd = o->aws_sigv4 +
-	    strspn(o->aws_sigv4,
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-		"0123456789-:");
+	odd = o->aws_sigv4 + strspn(o->aws_sigv4, LETTERS_DIGITS "-:");
 	if (scope == NULL)
 		*why = xasprintf("--aws-sigv4 %s: %s%s; write REGION:SERVICE, "
 				 "such as us-east-1:bedrock-agentcore",
@@ -402,19 +410,32 @@ exclude(const char *a, const char *b)
 	    b);
 }
 
+/* Finds the one of these options that is given; two are an error. */
+static char *
+one_among(const struct options *o, const char *const *names, size_t n,
+    const char **one)
+{
+	const char *found[2];
+	size_t count = given_among(o, names, n, found);
+
+	*one = found[0];
+	return count > 1 ? exclude(found[0], found[1]) : NULL;
+}
+
 static char *
 check_network(const struct options *o, const struct url *url)
 {
+	static const char *const of_cert[] = { "--key-password-file",
+		"--cert-auth" };
+	const char *found[2];
+
 	if (o->ipv4_only && o->ipv6_only)
 		return exclude("--ipv4", "--ipv6");
 	if (o->cert == NULL && o->key != NULL)
 		return xstrdup("--key needs its certificate; add --cert FILE");
-	if (o->cert == NULL && o->key_password_file != NULL)
-		return xstrdup("--key-password-file needs a certificate; add "
-			       "--cert FILE");
-	if (o->cert == NULL && o->cert_auth)
-		return xstrdup("--cert-auth needs a certificate; add --cert "
-			       "FILE");
+	if (o->cert == NULL && given_among(o, of_cert, 2, found) > 0)
+		return xasprintf("%s needs a certificate; add --cert FILE",
+		    found[0]);
 	if (url != NULL && strcmp(url->scheme, "http") == 0 && !o->allow_http &&
 	    o->unix_socket == NULL && !url_is_loopback(url))
 		return xasprintf(url->host[strspn(url->host, "0.:[]")] == '\0' ?
@@ -425,35 +446,43 @@ check_network(const struct options *o, const struct url *url)
 	return NULL;
 }
 
-/* Checks a URL for signing in that the user gives; its form was checked
+/* Checks the URLs for signing in that the user gives; their form was checked
  * before. */
 static char *
-check_encrypted(const struct options *o, const char *name, const char *text)
+check_encrypted(const struct options *o)
 {
-	struct url url;
+	static const char *const names[] = { "--issuer", "--idp",
+		"--token-endpoint" };
 	char *wrong = NULL;
+	const char *text;
+	struct url url;
+	size_t i;
 
-	if (text == NULL || o->allow_http || url_parse(&url, text) != URL_OK)
-		return NULL;
-	if (strcmp(url.scheme, "http") == 0 && !url_is_loopback(&url))
-		wrong = xasprintf("%s: %s is not encrypted: use https, or "
-				  "add --allow-http",
-		    name, url.origin);
-	url_free(&url);
+	for (i = 0; wrong == NULL && i < 3; i++) {
+		text = text_of(o, names[i] + 2);
+		if (text == NULL || o->allow_http ||
+		    url_parse(&url, text) != URL_OK)
+			continue;
+		if (strcmp(url.scheme, "http") == 0 && !url_is_loopback(&url))
+			wrong = xasprintf("%s: %s is not encrypted: use https, "
+					  "or add --allow-http",
+			    names[i], url.origin);
+		url_free(&url);
+	}
 	return wrong;
 }
 
 static char *
 check_credentials(const struct options *o)
 {
-	const char *names[GIVEN_MAX];
-	size_t n = given(o, names);
+	const char *found[2];
+	size_t n = given_credentials(o, found);
 	struct span mode;
 
 	if (n > 1)
 		return xasprintf("two credentials given, %s and %s; give one "
 				 "of them",
-		    names[0], names[1]);
+		    found[0], found[1]);
 	if (o->auth == AUTH_GIVEN && n == 0 && o->headers.n == 0 &&
 	    o->cert == NULL)
 		return xstrdup("--auth static needs a credential; add "
@@ -464,25 +493,16 @@ check_credentials(const struct options *o)
 	mode = option_parse_word(option_table_named("auth")->arg, o->auth);
 	return xasprintf("--auth %.*s and %s contradict each other; remove "
 			 "one",
-	    (int)mode.n, mode.p, names[0]);
+	    (int)mode.n, mode.p, found[0]);
 }
 
-/* Finds the option by which the client proves its identity, NULL if there is
- * none. More than one is an error. */
 static char *
-check_proof(const struct options *o, const char **proof)
+check_sigv4(const struct options *o)
 {
-	const char *names[3];
-	size_t n = 0;
+	char *wrong = NULL;
 
-	if (o->client_secret_file != NULL)
-		names[n++] = "--client-secret-file";
-	if (o->client_secret_env != NULL)
-		names[n++] = "--client-secret-env";
-	if (o->client_key != NULL)
-		names[n++] = "--client-key";
-	*proof = n == 0 ? NULL : names[0];
-	return n > 1 ? exclude(names[0], names[1]) : NULL;
+	free(options_sigv4(o, &wrong));
+	return wrong;
 }
 
 /* Does a token come without the user, and so with the client's own proof? */
@@ -496,8 +516,10 @@ is_alone(const struct options *o)
 static char *
 check_client(const struct options *o)
 {
+	static const char *const proofs[] = { "--client-secret-file",
+		"--client-secret-env", "--client-key" };
 	const char *proof;
-	char *wrong = check_proof(o, &proof);
+	char *wrong = one_among(o, proofs, 3, &proof);
 
 	if (wrong != NULL)
 		return wrong;
@@ -526,21 +548,17 @@ check_client(const struct options *o)
 static char *
 check_assertion(const struct options *o)
 {
-	const char *names[3];
-	size_t n = 0;
+	static const char *const names[] = { "--assertion-file",
+		"--assertion-env", "--assertion-command" };
+	const char *one;
+	char *wrong = one_among(o, names, 3, &one);
 
-	if (o->assertion_file != NULL)
-		names[n++] = "--assertion-file";
-	if (o->assertion_env != NULL)
-		names[n++] = "--assertion-env";
-	if (o->assertion_command != NULL)
-		names[n++] = "--assertion-command";
-	if (n > 1)
-		return exclude(names[0], names[1]);
-	if (n == 1 && o->auth != AUTH_WORKLOAD)
+	if (wrong != NULL)
+		return wrong;
+	if (one != NULL && o->auth != AUTH_WORKLOAD)
 		return xasprintf("%s only works with --auth workload; add it",
-		    names[0]);
-	if (n == 0 && o->auth == AUTH_WORKLOAD)
+		    one);
+	if (one == NULL && o->auth == AUTH_WORKLOAD)
 		return xstrdup("--auth workload needs the platform's token; "
 			       "add --assertion-file FILE, --assertion-env "
 			       "VAR or --assertion-command CMD");
@@ -570,33 +588,20 @@ check_provider_client(const struct options *o)
 static char *
 check_provider(const struct options *o)
 {
-	const struct {
-		const char *name, *value;
-	} given[] = {
-		{ "--idp-token-file", o->idp_token_file },
-		{ "--idp-token-env", o->idp_token_env },
-		{ "--idp-token-command", o->idp_token_command },
-		{ "--idp", o->idp },
-		{ "--idp-client-id", o->idp_client_id },
-		{ "--idp-client-secret-file", o->idp_client_secret_file },
-		{ "--idp-key", o->idp_key },
-	};
-	const char *token = NULL;
-	size_t i;
+	/* the first three are ways to its ID token */
+	static const char *const names[] = { "--idp-token-file",
+		"--idp-token-env", "--idp-token-command", "--idp",
+		"--idp-client-id", "--idp-client-secret-file", "--idp-key" };
+	const char *one[2];
+	char *wrong;
 
-	for (i = 0; i < sizeof given / sizeof *given; i++) {
-		if (given[i].value == NULL)
-			continue;
-		if (o->auth != AUTH_ENTERPRISE)
-			return xasprintf("%s only works with --auth "
-					 "enterprise; add it",
-			    given[i].name);
-		if (i < 3 && token != NULL)
-			return exclude(token, given[i].name);
-		if (i < 3)
-			token = given[i].name;
-	}
-	return o->auth == AUTH_ENTERPRISE ? check_provider_client(o) : NULL;
+	if (o->auth != AUTH_ENTERPRISE)
+		return given_among(o, names, 7, one) == 0 ?
+		    NULL :
+		    xasprintf("%s only works with --auth enterprise; add it",
+			one[0]);
+	wrong = one_among(o, names, 3, one);
+	return wrong != NULL ? wrong : check_provider_client(o);
 }
 
 static char *
@@ -643,30 +648,21 @@ check_command(const struct options *o)
 char *
 option_check(const struct options *o, const struct url *url)
 {
+	static char *(*const checks[])(const struct options *o) = {
+		check_credentials,
+		check_sigv4,
+		check_client,
+		check_assertion,
+		check_provider,
+		check_sign_in,
+		check_encrypted,
+		check_era,
+		check_command,
+	};
 	char *wrong = check_network(o, url);
+	size_t i;
 
-	if (wrong == NULL)
-		wrong = check_credentials(o);
-	if (wrong == NULL)
-		free(options_sigv4(o, &wrong));
-	if (wrong == NULL)
-		wrong = check_client(o);
-	if (wrong == NULL)
-		wrong = check_assertion(o);
-	if (wrong == NULL)
-		wrong = check_provider(o);
-	if (wrong == NULL)
-		wrong = check_sign_in(o);
-	if (wrong == NULL)
-		wrong = check_encrypted(o, "--issuer", o->issuer);
-	if (wrong == NULL)
-		wrong = check_encrypted(o, "--idp", o->idp);
-	if (wrong == NULL)
-		wrong = check_encrypted(o, "--token-endpoint",
-		    o->token_endpoint);
-	if (wrong == NULL)
-		wrong = check_era(o);
-	if (wrong == NULL)
-		wrong = check_command(o);
+	for (i = 0; wrong == NULL && i < sizeof checks / sizeof *checks; i++)
+		wrong = checks[i](o);
 	return wrong;
 }

@@ -362,7 +362,7 @@ show_line(struct buf *out, const struct options *o,
     const struct option_row *row, size_t item)
 {
 	const struct option_origin *origin = &o->origins[row - option_table];
-	const void *field = (const char *)o + row->offset;
+	const void *field = option_field(o, row);
 	const struct strings *list = field;
 	bool brief = o->command == COMMAND_REPORT && row->arg != NULL &&
 	    (strstr(row->arg, "CMD") != NULL ||

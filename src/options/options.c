@@ -757,7 +757,7 @@ options_free(struct options *o)
 	void *field;
 
 	for (row = option_table; row->name != NULL; row++) {
-		field = (char *)o + row->offset;
+		field = option_field(o, row);
 		if (row->kind == OPTION_STRING && row->as == NULL)
 			string_wipe(field);
 		else if (option_is_list(row))

@@ -170,7 +170,6 @@ option_parse_regex(const char *s)
 
 #define AT(field) offsetof(struct options, field)
 #define PATH_MAX_BYTES 255
-#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 static char *
 wrong_regex(const char *value)
@@ -191,7 +190,7 @@ wrong_callback_path(const char *value)
 	size_t n = strlen(value);
 
 	if (value[0] == '/' && n <= PATH_MAX_BYTES &&
-	    strspn(value, LETTERS "._~-/") == n &&
+	    strspn(value, LETTERS_DIGITS "._~-/") == n &&
 	    strstr(value, "/.") == NULL && strstr(value, "//") == NULL)
 		return NULL;
 	return xasprintf(": \"%.80s\" is not a plain path such as /callback",
@@ -243,7 +242,7 @@ wrong_param(const char *value)
 
 	if (equals == NULL || equals == value)
 		return xstrdup(": write NAME=VALUE");
-	if (value + strspn(value, LETTERS "-._~") < equals)
+	if (value + strspn(value, LETTERS_DIGITS "-._~") < equals)
 		return xstrdup(": the name may contain only letters, digits, "
 			       "and -._~");
 	for (i = 0; i < sizeof ours / sizeof ours[0]; i++)
@@ -379,7 +378,8 @@ option_value_wrong(const struct option_row *row, const char *value)
 	if (row->kind == OPTION_HEADER && *value != '@')
 		return wrong_header(value);
 	if (takes_variable(row) &&
-	    (value[strspn(value, LETTERS "_")] != '\0' || is_digit(*value)))
+	    (value[strspn(value, LETTERS_DIGITS "_")] != '\0' ||
+		is_digit(*value)))
 		return xstrdup(" takes the NAME of a variable, not the token");
 	return wrong_form(row, value);
 }
@@ -417,12 +417,6 @@ option_set_free(struct option_settings *all)
 	}
 	free(all->list);
 	*all = (struct option_settings){ 0 };
-}
-
-static void *
-field_of(struct options *o, const struct option_row *row)
-{
-	return (char *)o + row->offset;
 }
 
 static struct option_origin *
@@ -701,7 +695,7 @@ int
 option_set_apply(struct options *o, const struct option_setting *s, char **why)
 {
 	struct option_origin *origin = origin_of(o, s->row);
-	void *field = field_of(o, s->row);
+	void *field = option_field(o, s->row);
 	int rc = 0;
 
 	switch (s->row->kind) {
@@ -758,7 +752,7 @@ option_set_defaults(struct options *o)
 	strings_add(&o->warnings, NULL);
 	for (; s.row->name != NULL; s.row++) {
 		if (option_is_list(s.row))
-			strings_add(field_of(o, s.row), NULL);
+			strings_add(option_field(o, s.row), NULL);
 		if (s.row->preset == NULL)
 			continue;
 		s.value = xstrdup(s.row->preset);
@@ -771,9 +765,8 @@ option_set_defaults(struct options *o)
 const char *
 option_named_variable(const struct options *o, const struct option_row *row)
 {
-	return takes_variable(row) ?
-	    *(char *const *)(const void *)((const char *)o + row->offset) :
-	    NULL;
+	return takes_variable(row) ? *(char *const *)option_field(o, row) :
+				     NULL;
 }
 
 bool

@@ -352,6 +352,12 @@ option_is_list(const struct option_row *row)
 	return row->kind == OPTION_LIST || row->kind == OPTION_HEADER;
 }
 
+void *
+option_field(const struct options *o, const struct option_row *row)
+{
+	return (char *)(uintptr_t)o + row->offset;
+}
+
 const struct option_row *
 option_table_letter(char letter)
 {
@@ -567,8 +573,6 @@ const char *const option_commands[] = { [COMMAND_PROXY] = "",
  * was quoted or not replaced.
  */
 
-#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
 static const char
     no_value[] = "a switch takes no value; --no-NAME turns it off";
 
@@ -695,8 +699,8 @@ mistype_command(const char *word)
 			meant = option_commands[i];
 	/* a URL has other characters, or a "$" that the host left */
 	if (meant == NULL &&
-	    (word[strspn(word, LETTERS "0123456789-_")] != '\0' ||
-		*word == '\0' || strcasecmp(word, "localhost") == 0))
+	    (word[strspn(word, LETTERS_DIGITS "-_")] != '\0' || *word == '\0' ||
+		strcasecmp(word, "localhost") == 0))
 		return NULL;
 	answer = phrase(meant, "");
 	why = xasprintf("there is no command \"%s\"%s",

@@ -7,6 +7,11 @@
 
 #include "base/mem.h"
 
+struct options;
+
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define LETTERS_DIGITS LETTERS "0123456789"
+
 enum option_kind {
 	OPTION_STRING,
 	OPTION_LIST,
@@ -86,6 +91,8 @@ const struct option_row *option_table_find(struct span name, bool *off);
 const struct option_row *option_table_named(const char *name);
 /* Is its field a list, to which this row adds items as they are? */
 bool option_is_list(const struct option_row *row);
+/* Returns the field of o that this row is about. */
+void *option_field(const struct options *o, const struct option_row *row);
 /* Finds a short name. NULL: there is no such option. */
 const struct option_row *option_table_letter(char letter);
 /* Returns the row whose field and origin this row uses: itself, or the row of
