@@ -349,8 +349,8 @@ make(struct loop *l, struct http_config *c, const struct options *o, char **why)
 	return h;
 }
 
-static struct http *
-make_server(struct network *n, struct loop *l, const struct options *o,
+struct http *
+network_server(struct network *n, struct loop *l, const struct options *o,
     bool watched, char **why)
 {
 	struct http_config c = { .watched = watched };
@@ -374,20 +374,6 @@ make_server(struct network *n, struct loop *l, const struct options *o,
 	secret_check(o->key);
 	secret_check(o->netrc_file);
 	return fill_cert(&c, n, o, why) == 0 ? make(l, &c, o, why) : NULL;
-}
-
-struct http *
-network_server(struct network *n, struct loop *l, const struct options *o,
-    char **why)
-{
-	return make_server(n, l, o, false, why);
-}
-
-struct http *
-network_watched(struct network *n, struct loop *l, const struct options *o,
-    char **why)
-{
-	return make_server(n, l, o, true, why);
 }
 
 struct http *

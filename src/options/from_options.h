@@ -29,12 +29,9 @@ void network_free(struct network *n); /* wipes the secrets */
  * for users, owned by the caller. o and n are borrowed for the life of the
  * client. */
 
-/* Makes the client for the MCP server. */
+/* Makes the client for the MCP server. watched is as in io/http.h. */
 struct http *network_server(struct network *n, struct loop *l,
-    const struct options *o, char **why);
-/* The same with config.watched (io/http.h). */
-struct http *network_watched(struct network *n, struct loop *l,
-    const struct options *o, char **why);
+    const struct options *o, bool watched, char **why);
 /* Makes a client that only looks at the server's certificate (config.only_looks
  * in io/http.h): it has no secret of the user but those of the proxy. */
 struct http *network_look(struct loop *l, const struct options *o, char **why);

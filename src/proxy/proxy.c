@@ -942,7 +942,7 @@ prepare(struct proxy *p, char **why)
 	}
 	if (make_authorize(p, why) != 0)
 		return 2;
-	p->http = network_server(&p->network, p->loop, p->options, why);
+	p->http = network_server(&p->network, p->loop, p->options, false, why);
 	return p->http == NULL ? 2 : 0;
 }
 

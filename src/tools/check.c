@@ -411,60 +411,46 @@ check_configuration(struct check *c)
 
 enum { ALL_MS = 27 * 1000 };
 
-/* Returns the URL without what may be a secret, owned by the caller. */
-static char *
-shown_url(const char *url)
-{
-	struct buf b = { 0 };
-
-	redact_path(&b, span_of(url), "...");
-	return buf_take(&b);
-}
-
-/* Returns whether the options can be used. */
-static bool
+/* Returns the exit status. */
+static int
 try_all(struct check *c)
 {
+	const struct options *o = c->options;
 	struct probe p = { .watched = true };
-	bool usable = check_configuration(c);
+	struct buf shown = { 0 };
+	bool usable;
+	int status;
 
+	redact_path(&shown, span_of(o->url), "...");
+	c->shown = buf_str(&shown);
+	c->report = report_new(o->json, c->shown);
+	c->until_us = report_now_us() + ALL_MS * INT64_C(1000);
+	usable = check_configuration(c);
 	if (usable && check_network(c, &p) && check_sign_in(c, &p))
 		check_session(c, &p);
 	probe_free(&p);
-	return usable;
+	status = report_close(c->report);
+	if (status != 0 && o->hint != NULL && !o->json)
+		printf("Hint: %s\n", o->hint);
+	buf_free(&shown);
+	return usable ? status : 2;
 }
 
 int
 command_check(const struct options *o, char **why)
 {
 	struct check c = { .options = o };
-	bool usable;
 	int status;
 
 	setup_log(o, LEVEL_ERROR);
-	if (url_parse(&c.url, o->url) != URL_OK) {
-		*why = xasprintf("\"%s\" is not a URL", o->url);
-		return 2;
-	}
-	if ((c.loop = setup_loop(why)) == NULL) {
-		url_free(&c.url);
+	if ((c.loop = setup_loop(why)) == NULL)
 		return 1;
-	}
-	if (o->save_certificate != NULL) {
+	url_parse(&c.url, o->url); /* which the options have checked */
+	if (o->save_certificate != NULL)
 		status = check_save_certificate(&c, o->save_certificate, why);
-		loop_free(c.loop);
-		url_free(&c.url);
-		return status != 0;
-	}
-	c.shown = shown_url(o->url);
-	c.report = report_new(o->json, c.shown);
-	c.until_us = report_now_us() + ALL_MS * INT64_C(1000);
-	usable = try_all(&c);
+	else
+		status = try_all(&c);
 	loop_free(c.loop);
 	url_free(&c.url);
-	free(c.shown);
-	status = report_close(c.report);
-	if (status != 0 && o->hint != NULL && !o->json)
-		printf("Hint: %s\n", o->hint);
-	return usable ? status : 2;
+	return status;
 }

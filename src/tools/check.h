@@ -12,9 +12,9 @@ struct check {
 	struct report *report;
 	struct loop *loop;
 	struct url url;
-	bool signed_in;   /* there is a token of a login */
-	char *shown;      /* the URL without what may be secret */
-	int64_t until_us; /* when all has to be over */
+	bool signed_in;    /* there is a token of a login */
+	const char *shown; /* the URL without what may be secret */
+	int64_t until_us;  /* when all has to be over */
 };
 
 /* How long a step may take that would like to take this long. */
@@ -32,7 +32,7 @@ void check_add_login(struct buf *out, const struct check *c);
 /* The way to the server: name, proxy, connection, TLS. p is filled. */
 bool check_network(struct check *c, struct probe *p);
 /* Saves the certificate that the server shows in a new file, and tells what it
- * is. Returns 0, or -1 with *why for users. */
+ * is. Returns 0, or 1 with *why for users. */
 int check_save_certificate(struct check *c, const char *file, char **why);
 /* What the server wants, what is known of the user, what the server offers. */
 bool check_sign_in(struct check *c, const struct probe *p);

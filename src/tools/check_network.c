@@ -321,8 +321,7 @@ fail_tls(struct check *c, const struct probe *p, const char *why)
 	    p->way.total_us -
 		(p->way.connect_us > 0 ? p->way.connect_us : p->way.name_us));
 	if (p->end == HTTP_TLS)
-		probe_look(&seen, c->loop, c->options, &c->url,
-		    check_time(c, LOOK_MS));
+		probe_look(&seen, c->loop, c->options, check_time(c, LOOK_MS));
 	(void)add_chain(r, &seen, &late);
 	if (seen.n > 0) {
 		buf_adds(&text, " The server shows ");
@@ -411,18 +410,18 @@ int
 check_save_certificate(struct check *c, const char *file, char **why)
 {
 	struct http_way seen = { 0 };
-	int rc = -1;
+	int status = 1;
 
-	probe_look(&seen, c->loop, c->options, &c->url, PROBE_MS);
+	probe_look(&seen, c->loop, c->options, PROBE_MS);
 	if (seen.n > 0 && seen.chain[0].pem != NULL)
-		rc = save_certificate(&seen, file, why);
+		status = save_certificate(&seen, file, why) != 0;
 	else
 		*why = xasprintf("%s shows no certificate; to see why, run "
 				 "\"mcpsplice check\" without "
 				 "--save-certificate",
 		    url_authority(&c->url));
 	http_way_free(&seen);
-	return rc;
+	return status;
 }
 
 static void
@@ -504,7 +503,7 @@ check_network(struct check *c, struct probe *p)
 
 	p->limit_ms = check_time(c, PROBE_MS);
 	report_step(c->report, "connect", "the server");
-	rc = probe_send(p, c->loop, c->options, &c->url, &why);
+	rc = probe_send(p, c->loop, c->options, &why);
 	if (rc != 0)
 		end = place_of(c, p);
 	if (rc != 0 && p->end == HTTP_IDLE) {

@@ -1,6 +1,7 @@
 /* "mcpsplice check": what the server wants of the user, and what there is. */
 #include "config.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -16,122 +17,85 @@ enum { SIGN_IN_MS = 6 * 1000 };
 
 /* What is known of the sign-in at a server. */
 struct sign_in {
+	struct account account;
+	bool late;            /* there is no more time */
 	struct record record; /* of the store, or of mcp-remote */
 	char *imported;       /* the file of mcp-remote; NULL: not from there */
 	char *store_why;      /* why the store cannot be read, or NULL */
-	/* What the server offers, if it was asked: */
-	bool browser, device, registers, client_document;
-	bool ticket;  /* it wants a Kerberos ticket, and no token */
-	bool guessed; /* it says nothing; a login would try usual places */
+	struct discovered offer; /* of the server, if it was asked, or zeros */
+	bool ticket;             /* it wants a Kerberos ticket, and no token */
 	bool unnamed; /* what the user gives goes there only with --issuer */
-	char *issuer; /* NULL: it is the server itself */
-	char *scopes; /* blanks between; NULL: not told */
 	char *why;    /* why nothing can be said of it, for users, or NULL */
-};
-
-struct looking {
-	struct sign_in *out;
-	struct account account;
-	bool late, had;
 };
 
 static void
 on_late(void *arg)
 {
-	struct looking *g = arg;
+	struct sign_in *s = arg;
 
-	g->late = true;
-	loop_stop(g->account.loop, 0);
-}
-
-/* --- the offers --- */
-
-static void
-take_offers(struct sign_in *s, const struct discovered *d)
-{
-	s->guessed = d->legacy && d->server.issuer == NULL;
-	s->browser = d->server.authorization_endpoint != NULL;
-	s->device = d->server.device_authorization_endpoint != NULL;
-	s->registers = d->server.registration_endpoint != NULL;
-	s->client_document = d->server.client_document;
-	s->issuer = string_copy(d->server.issuer);
-	s->scopes = string_copy(d->scopes != NULL ? d->scopes :
-						    d->server.scopes);
+	s->late = true;
+	loop_stop(s->account.loop, 0);
 }
 
 static void
-discover(struct looking *g)
+discover(struct sign_in *s)
 {
-	const struct login_config *c = &g->account.login;
-	const struct discovery_config config = login_place(c,
-	    g->out->record.issuer, c->mode == LOGIN_BROWSER);
-	struct discovered d;
+	const struct login_config *c = &s->account.login;
+	const struct discovery_config config = login_place(c, s->record.issuer,
+	    c->mode == LOGIN_BROWSER);
+	const char *issuer;
 	bool transient;
 
-	if (discovery_run(g->account.fetcher, &config, &g->late, &d,
-		&g->out->why, &transient)) {
-		take_offers(g->out, &d);
-		g->out->unnamed = c->gives_secret && c->issuer == NULL &&
-		    d.server.issuer != NULL &&
+	if (discovery_run(s->account.fetcher, &config, &s->late, &s->offer,
+		&s->why, &transient)) {
+		issuer = s->offer.server.issuer;
+		s->unnamed = c->gives_secret && c->issuer == NULL &&
+		    issuer != NULL &&
 		    (c->elsewhere ||
-			!metadata_is_at(d.server.issuer, c->server->origin));
-		discovered_free(&d);
-	} else if (g->out->why == NULL) {
-		g->out->why = xstrdup("the sign-in server did not answer in "
-				      "time");
+			!metadata_is_at(issuer, c->server->origin));
+	} else if (s->why == NULL) {
+		s->why = xstrdup("the sign-in server did not answer in time");
 	}
 }
 
-/* --- the store --- */
+/* Does the server say nothing? A login would try usual places. */
+static bool
+is_guessed(const struct sign_in *s)
+{
+	return s->offer.legacy && s->offer.server.issuer == NULL;
+}
 
 static void
-import(struct looking *g)
+import(struct sign_in *s)
 {
-	struct sign_in *s = g->out;
 	char *why = NULL;
 
-	if (g->account.login.import != NULL)
-		import_tokens(&s->record, g->account.login.import, &s->imported,
+	if (s->account.login.import != NULL)
+		import_tokens(&s->record, s->account.login.import, &s->imported,
 		    &why);
 	free(why);
 }
 
-static void
-on_record(const struct record *r, const char *why, void *arg)
-{
-	struct looking *g = arg;
-
-	g->had = true;
-	if (why != NULL)
-		g->out->store_why = xstrdup(why);
-	if (r != NULL)
-		record_copy(&g->out->record, r);
-	else if (why == NULL)
-		import(g);
-	loop_stop(g->account.loop, 0);
-}
-
 /* Returns whether it was read in time, or cannot be. */
 static bool
-look_into_store(struct looking *g)
+look_into_store(struct sign_in *s)
 {
-	struct account *a = &g->account;
+	struct account *a = &s->account;
 	char name[STORE_NAME_BYTES];
-	struct store_op *get;
+	struct stored found;
 
 	if (a->store == NULL) {
-		g->out->store_why = xasprintf("%s; " STORE_LACKS, a->store_why);
-		import(g);
+		s->store_why = xasprintf("%s; " STORE_LACKS, a->store_why);
+		import(s);
 		return true;
 	}
 	store_name(name, a->url.text, a->options->profile);
-	get = store_get(a->store, name, on_record, g);
-	loop_run(a->loop);
-	if (g->had)
-		return true;
-	store_cancel(get);
-	g->out->store_why = xstrdup("the store did not answer in time");
-	return false;
+	stored_read(&found, a->loop, a->store, name);
+	s->store_why = found.why;
+	s->record = found.record;
+	if (!found.there && found.why == NULL)
+		import(s);
+	return found.answered;
 }
 
 /* Finds out about it without the user, and runs the loop for limit_ms at most.
@@ -141,33 +105,30 @@ static int
 sign_in_look(struct sign_in *s, struct loop *l, const struct options *o,
     const struct probe *p, int64_t limit_ms, char **why)
 {
-	struct looking g = { .out = s };
+	struct challenge *challenge = &s->account.challenge;
 	struct loop_timer *timer;
-	int rc;
 
 	memset(s, 0, sizeof *s);
-	rc = account_init(&g.account, l, o, p->peer, why);
-	if (rc == 0) {
-		challenge_parse(&g.account.challenge, buf_span(&p->challenge));
-		s->ticket = challenge_wants_ticket(&g.account.challenge);
-		timer = loop_timer_new(l, on_late, &g);
-		loop_timer_set(timer, limit_ms);
-		if (look_into_store(&g) && p->status == 401 && !s->ticket)
-			discover(&g);
-		loop_timer_free(timer);
-	}
-	account_free(&g.account);
-	return rc;
+	if (account_init(&s->account, l, o, p->peer, why) != 0)
+		return -1;
+	challenge_parse(challenge, buf_span(&p->challenge));
+	s->ticket = challenge_wants_ticket(challenge);
+	timer = loop_timer_new(l, on_late, s);
+	loop_timer_set(timer, limit_ms);
+	if (look_into_store(s) && p->status == 401 && !s->ticket)
+		discover(s);
+	loop_timer_free(timer);
+	return 0;
 }
 
 static void
 sign_in_free(struct sign_in *s)
 {
+	account_free(&s->account);
 	record_free(&s->record);
 	free(s->imported);
 	free(s->store_why);
-	free(s->issuer);
-	free(s->scopes);
+	discovered_free(&s->offer);
 	free(s->why);
 }
 
@@ -177,52 +138,72 @@ static void
 add_remedy(struct buf *out, const struct check *c, const struct sign_in *s)
 {
 	check_add_login(out, c);
-	if (s->device && c->options->auth != AUTH_DEVICE)
+	if (s->offer.server.device_authorization_endpoint != NULL &&
+	    c->options->auth != AUTH_DEVICE)
 		buf_adds(out,
 		    ", with --auth device if the browser is on another "
 		    "machine");
+}
+
+static const char *
+scopes_of(const struct sign_in *s)
+{
+	return s->offer.scopes != NULL ? s->offer.scopes :
+					 s->offer.server.scopes;
 }
 
 /* Appends where one can sign in, and how. */
 static void
 add_offer(struct buf *out, const struct check *c, const struct sign_in *s)
 {
-	const char *const ways[] = { s->browser ? "browser" : NULL,
-		s->device ? "device code" : NULL };
-	const char *const clients[] = { s->registers ? "registers clients" :
-						       NULL,
-		s->client_document ? "accepts client documents" : NULL };
-	size_t i, n = 0;
+	const struct server_metadata *m = &s->offer.server;
+	bool browser = m->authorization_endpoint != NULL;
+	bool device = m->device_authorization_endpoint != NULL;
+	bool registers = m->registration_endpoint != NULL;
 
-	buf_adds(out, s->issuer != NULL ? s->issuer : c->url.origin);
-	buf_adds(out, ": sign in by ");
-	for (i = 0; i < 2; i++)
-		if (ways[i] != NULL)
-			buf_addf(out, "%s%s", n++ > 0 ? " or " : "", ways[i]);
-	for (i = 0; i < 2; i++)
-		if (clients[i] != NULL)
-			buf_addf(out, ", %s", clients[i]);
-	if (!s->registers && !s->client_document &&
+	buf_addf(out, "%s: sign in by %s%s%s%s%s",
+	    m->issuer != NULL ? m->issuer : c->url.origin,
+	    browser ? "browser" : "", browser && device ? " or " : "",
+	    device ? "device code" : "", registers ? ", registers clients" : "",
+	    m->client_document ? ", accepts client documents" : "");
+	if (!registers && !m->client_document &&
 	    c->options->client_id == NULL && c->options->client_info == NULL)
 		buf_adds(out, ", requires --client-id ID");
-	if (s->scopes != NULL)
-		buf_addf(out, ", scopes: %.200s", s->scopes);
+	if (scopes_of(s) != NULL)
+		buf_addf(out, ", scopes: %.200s", scopes_of(s));
 }
 
 static void
 add_data(struct report *r, const struct probe *p, const struct sign_in *s)
 {
+	const struct server_metadata *m = &s->offer.server;
+
 	report_number(r, "status", p->status);
 	report_flag(r, "wanted", p->status == 401);
 	report_flag(r, "kerberos", s->ticket);
-	if (p->status != 401 || s->why != NULL || s->guessed || s->ticket)
+	if (p->status != 401 || s->why != NULL || is_guessed(s) || s->ticket)
 		return;
-	report_text(r, "issuer", s->issuer);
-	report_flag(r, "browser", s->browser);
-	report_flag(r, "device_code", s->device);
-	report_flag(r, "registration", s->registers);
-	report_flag(r, "client_document", s->client_document);
-	report_text(r, "scopes", s->scopes);
+	report_text(r, "issuer", m->issuer);
+	report_flag(r, "browser", m->authorization_endpoint != NULL);
+	report_flag(r, "device_code", m->device_authorization_endpoint != NULL);
+	report_flag(r, "registration", m->registration_endpoint != NULL);
+	report_flag(r, "client_document", m->client_document);
+	report_text(r, "scopes", scopes_of(s));
+}
+
+/* Appends to the text, and returns the state. */
+static enum step_state __attribute__((format(printf, 3, 4)))
+say(struct buf *text, enum step_state state, const char *fmt, ...)
+{
+	va_list ap;
+	char *words;
+
+	va_start(ap, fmt);
+	words = xvasprintf(fmt, ap);
+	va_end(ap);
+	buf_adds(text, words);
+	free(words);
+	return state;
 }
 
 /* Returns what passes credentials instead of a sign-in, or NULL. */
@@ -251,7 +232,7 @@ refusal_of_given(struct check *c)
 
 	if (p.with != NULL && p.with->n > 0) {
 		p.limit_ms = check_time(c, SIGN_IN_MS);
-		(void)probe_send(&p, c->loop, c->options, &c->url, &why);
+		(void)probe_send(&p, c->loop, c->options, &why);
 		status = p.status == 401 || p.status == 403 ? p.status : 0;
 		probe_free(&p);
 	}
@@ -293,58 +274,45 @@ static enum step_state
 tell_wanted(struct buf *text, const struct check *c, const struct sign_in *s)
 {
 	const struct options *o = c->options;
-	const char *where = s->issuer != NULL ? s->issuer : c->url.origin;
+	const struct server_metadata *m = &s->offer.server;
+	const char *where = m->issuer != NULL ? m->issuer : c->url.origin;
 
-	if (o->auth == AUTH_NONE) {
-		buf_adds(text,
+	if (o->auth == AUTH_NONE)
+		return say(text, STEP_FAILED,
 		    "the server requires you to sign in, which --auth none "
 		    "prevents; remove that");
-		return STEP_FAILED;
-	}
 	if (s->record.token.access != NULL)
 		return tell_token(text, c, s);
-	if (s->ticket) {
-		buf_adds(text,
+	if (s->ticket)
+		return say(text, STEP_FAILED,
 		    "the server requires a Kerberos ticket: run kinit, and "
 		    "add --negotiate");
-		return STEP_FAILED;
-	}
-	if (s->why != NULL || s->guessed) {
-		buf_addf(text,
+	if (s->why != NULL || is_guessed(s))
+		return say(text, STEP_FAILED,
 		    "the server requires credentials, and %s; pass a token "
 		    "with --bearer-env NAME or --bearer-file FILE, or a "
 		    "header with -H",
 		    s->why != NULL ? s->why : "does not say where to sign in");
-		return STEP_FAILED;
-	}
-	if (s->unnamed) {
-		buf_addf(text,
+	if (s->unnamed)
+		return say(text, STEP_FAILED,
 		    "your secret is sent to %s only if you name it: add "
 		    "--issuer %s",
 		    where, browser_word(where));
-		return STEP_FAILED;
-	}
-	if (o->auth == AUTH_CLIENT_CREDENTIALS) {
-		buf_addf(text, "client credentials get a token at %s", where);
-		return STEP_OK;
-	}
-	if (o->auth == AUTH_WORKLOAD) {
-		buf_addf(text, "the platform's token gets one at %s", where);
-		return STEP_OK;
-	}
-	if (o->auth == AUTH_ENTERPRISE) {
-		buf_addf(text, "%s gives what gets a token at %s", o->idp,
+	if (o->auth == AUTH_CLIENT_CREDENTIALS)
+		return say(text, STEP_OK,
+		    "client credentials get a token at %s", where);
+	if (o->auth == AUTH_WORKLOAD)
+		return say(text, STEP_OK, "the platform's token gets one at %s",
 		    where);
-		return STEP_OK;
-	}
+	if (o->auth == AUTH_ENTERPRISE)
+		return say(text, STEP_OK, "%s gives what gets a token at %s",
+		    o->idp, where);
 	buf_adds(text, "not signed in; ");
-	if (o->auth == AUTH_DEVICE && !s->device) {
-		buf_addf(text,
+	if (o->auth == AUTH_DEVICE && m->device_authorization_endpoint == NULL)
+		return say(text, STEP_FAILED,
 		    "%s offers no device code: remove --auth device, and use "
 		    "a browser",
 		    where);
-		return STEP_FAILED;
-	}
 	add_remedy(text, c, s);
 	buf_adds(text, "; ");
 	add_offer(text, c, s);
@@ -357,44 +325,32 @@ tell(struct buf *text, struct check *c, const struct probe *p,
 {
 	const char *from = given(c->options);
 	int refused = refusal_of_given(c);
+	bool token = s->record.token.access != NULL;
+	const struct options *o = c->options;
 
 	report_text(c->report, "from", from);
-	if (refused != 0) {
-		buf_addf(text,
+	if (refused != 0)
+		return say(text, STEP_WARNING,
 		    "the server rejects %s (%d): check the token and its "
 		    "permissions",
 		    from != NULL ? from : "--header", refused);
-		return STEP_WARNING;
-	}
 	if (p->status == 403 && p->refusal != NULL && from == NULL &&
-	    p->challenge.n == 0) {
-		buf_adds(text, p->refusal);
-		return STEP_WARNING;
-	}
-	if (p->status == 401 && from != NULL) {
-		buf_addf(text,
-		    "the server requires credentials; %s provides "
-		    "them",
-		    from);
-		return STEP_OK;
-	}
-	if (p->status == 401 && s->record.token.access == NULL &&
-	    (c->options->headers.n > 0 || c->options->cert != NULL)) {
-		buf_addf(text,
-		    "the server requires credentials; %s may "
-		    "provide them",
-		    c->options->headers.n > 0 ? "--header" : "--cert");
-		return STEP_OK;
-	}
+	    p->challenge.n == 0)
+		return say(text, STEP_WARNING, "%s", p->refusal);
+	if (p->status == 401 && from != NULL)
+		return say(text, STEP_OK,
+		    "the server requires credentials; %s provides them", from);
+	if (p->status == 401 && !token && (o->headers.n > 0 || o->cert != NULL))
+		return say(text, STEP_OK,
+		    "the server requires credentials; %s may provide them",
+		    o->headers.n > 0 ? "--header" : "--cert");
 	if (p->status == 401)
 		return tell_wanted(text, c, s);
-	if (p->status == 403 && from == NULL) {
-		buf_adds(text,
+	if (p->status == 403 && from == NULL)
+		return say(text, STEP_WARNING,
 		    "the server refuses a request without credentials (403): "
 		    "pass them with --bearer-env NAME, --bearer-file FILE or "
 		    "-H");
-		return STEP_WARNING;
-	}
 	if (p->status == 0 || p->status == 429 || p->status == 503)
 		buf_adds(text,
 		    "unknown: the server did not say whether it "
@@ -402,8 +358,8 @@ tell(struct buf *text, struct check *c, const struct probe *p,
 	else
 		buf_adds(text, "not required");
 	if (from != NULL)
-		buf_addf(text, "; %s sends credentials", from);
-	else if (s->record.token.access != NULL) {
+		return say(text, STEP_OK, "; %s sends credentials", from);
+	if (token) {
 		buf_adds(text, "; ");
 		(void)tell_token(text, c, s);
 	}
@@ -424,6 +380,7 @@ check_sign_in(struct check *c, const struct probe *p)
 		&why) != 0) {
 		report_end(r, STEP_FAILED, "%s", why);
 		check_skip(c, "revision");
+		sign_in_free(&s);
 		free(why);
 		return false;
 	}

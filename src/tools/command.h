@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "options/options.h"
-#include "store/record.h"
+#include "store/store.h"
 
 /* The program's folder, below OS_PLACE_DATA. */
 #define OWN_FOLDER ".local/state/mcpsplice"
@@ -44,6 +44,32 @@ int command_report(const struct options *o, char **why);
 void command_token_text(struct buf *out, const struct record *r);
 /* Appends the user whom the token names; nothing if it names none. */
 void command_user_text(struct buf *out, const struct record *r);
+
+/* --- status.c: records of the store, with the loop run until it has answered --- */
+
+/* What the store answered. */
+struct stored {
+	struct loop *loop;
+	bool answered, there;
+	struct record record;
+	char *why; /* for users; NULL: nothing went wrong */
+};
+
+/* Reads a record into a, to be freed with stored_free. If something else stops
+ * the loop, there was no answer in time. */
+void stored_read(struct stored *a, struct loop *l, struct store *s,
+    const char *name);
+void stored_free(struct stored *a);
+/* The store's callback when something was written; arg is a struct stored. */
+void stored_done(const char *why, void *arg);
+
+/* Finds the name of the server's record in the store. */
+void stored_name(const struct options *o, char name[STORE_NAME_BYTES]);
+/* Sets name to that of the record of an identity provider at this URL, if no MCP
+ * server has a record under name: "status" shows it under that. Runs the loop.
+ * Returns whether there is one. */
+bool stored_find_provider(struct loop *loop, struct store *store,
+    const char *url, const char *profile, char name[STORE_NAME_BYTES]);
 
 /* --- the arguments of a call --- */
 

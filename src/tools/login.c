@@ -31,16 +31,6 @@ struct talk {
 };
 
 static void
-talk_run(struct talk *t, login_where_cb *where, struct login_done *d)
-{
-	struct account *a = &t->account;
-
-	t->login = two_logins_new(a->loop, a->fetcher, a->store, &a->login,
-	    a->signs_in, where, t);
-	two_logins_run(t->login, d);
-}
-
-static void
 talk_free(struct talk *t)
 {
 	two_logins_free(t->login);
@@ -51,7 +41,6 @@ talk_free(struct talk *t)
 	os_input_close(t->in);
 	lines_free(t->typed);
 	probe_free(&t->probe);
-	loop_free(t->account.loop);
 }
 
 /* Ignores the body: only the head of an answer counts. */
@@ -159,18 +148,17 @@ static bool
 is_callback(const struct talk *t, const char *text)
 {
 	const char *path = t->account.options->callback_path;
+	size_t n = strlen(path);
 	struct url u;
-	bool ok = url_parse(&u, text) == URL_OK;
+	bool is = url_parse(&u, text) == URL_OK &&
+	    strcmp(u.scheme, "http") == 0 && url_is_loopback(&u);
 
-	if (ok && strcmp(u.scheme, "http") == 0 && url_is_loopback(&u)) {
+	if (is) {
 		text = u.text + strlen(u.origin);
-		ok = strncmp(text, path, strlen(path)) == 0 &&
-		    text[strlen(path)] == '?';
-	} else {
-		ok = false;
+		is = strncmp(text, path, n) == 0 && text[n] == '?';
 	}
 	url_free(&u);
-	return ok;
+	return is;
 }
 
 /* Sends a pasted redirect URL to the copy that asks the user and listens, as a
@@ -259,7 +247,9 @@ user_run(struct talk *t)
 		t->stdin_watch = loop_fd_new(a->loop, os_input_stream(t->in),
 		    LOOP_READ, on_stdin, t);
 	}
-	talk_run(t, user_where, &d);
+	t->login = two_logins_new(a->loop, a->fetcher, a->store, c, a->signs_in,
+	    user_where, t);
+	two_logins_run(t->login, &d);
 	user_done(t, &d);
 	login_done_free(&d);
 }
@@ -277,36 +267,27 @@ int
 command_login(const struct options *o, char **why)
 {
 	struct talk t = { .status = 1 };
-	struct url url;
+	struct loop *l = setup_loop(why);
 
 	setup_log(o, LEVEL_WARN);
 	setup_warn(o);
-	if (url_parse(&url, o->url) != URL_OK) {
-		*why = xasprintf("\"%s\" is not a URL", o->url);
-		return 2;
-	}
-	if ((t.account.loop = setup_loop(why)) == NULL) {
-		url_free(&url);
+	if (l == NULL)
 		return 1;
-	}
-	if (probe_send(&t.probe, t.account.loop, o, &url, why) == 0 &&
-	    account_init(&t.account, t.account.loop, o, t.probe.peer, why) ==
-		0) {
-		if (t.account.store == NULL) {
-			*why = xstrdup(t.account.store_why);
-			url_free(&url);
-			talk_free(&t);
-			return 1;
-		}
+	if (probe_send(&t.probe, l, o, why) != 0 ||
+	    account_init(&t.account, l, o, t.probe.peer, why) != 0) {
+		;
+	} else if (t.account.store == NULL) {
+		*why = xstrdup(t.account.store_why);
+	} else {
 		if (t.probe.status != 401)
 			log_info("%s did not ask for credentials (%d)",
-			    url_authority(&url), t.probe.status);
-		loop_signal(t.account.loop, os_end_signals[0], on_signal, &t);
-		loop_signal(t.account.loop, os_end_signals[1], on_signal, &t);
+			    url_authority(&t.account.url), t.probe.status);
+		loop_signal(l, os_end_signals[0], on_signal, &t);
+		loop_signal(l, os_end_signals[1], on_signal, &t);
 		user_run(&t);
 		*why = t.why;
 	}
-	url_free(&url);
 	talk_free(&t);
+	loop_free(l);
 	return t.status;
 }

@@ -16,7 +16,6 @@
 #include "signin/client_messages.h"
 #include "tools/command.h"
 #include "tools/probe.h"
-#include "tools/stored.h"
 
 enum { END_MS = 5000 }; /* for a sign-in to end */
 
@@ -26,6 +25,7 @@ struct leaving {
 	bool provider; /* it is an identity provider that is left */
 	struct record record;
 	int lock, login_lock;
+	bool asked, cannot_ask; /* a sign-in to end */
 	bool was_there;
 	bool imports; /* mcp-remote has tokens too */
 	char *why;
@@ -192,45 +192,54 @@ leave(struct leaving *v)
 }
 
 /* Asks the sign-in to end, and once more if its process has written its URL
- * after that: it did not look before. */
+ * after that: it did not look before. Returns false if that has failed. */
 static bool
-ask_for_end(struct leaving *v, bool asked)
+ask_for_end(struct leaving *v)
 {
 	struct store *s = v->account.store;
 	struct pending p;
-	bool again;
 
+	if (v->cannot_ask)
+		return false;
 	store_pending(s, v->name, &p);
-	again = p.url != NULL;
+	if (!v->asked || p.url != NULL)
+		v->cannot_ask = store_end_pending(s, v->name) != 0;
+	v->asked = true;
 	pending_free(&p);
-	return (asked && !again) || store_end_pending(s, v->name) == 0;
+	return true;
+}
+
+/* Waits for a lock, in ms at most. The process that holds the one of a sign-in
+ * looks for its end each second. Returns 0, or the error. */
+static int
+wait_for_lock(struct leaving *v, enum store_lock what, int *lock, int64_t ms)
+{
+	struct account *a = &v->account;
+	int64_t until = loop_now(a->loop) + ms;
+	int error;
+
+	for (;;) {
+		*lock = store_lock(a->store, what, v->name);
+		error = *lock < 0 ? errno : 0;
+		if (error != EWOULDBLOCK || loop_now(a->loop) >= until ||
+		    (what == STORE_LOGIN && !ask_for_end(v)))
+			return error;
+		wait_ms(a->loop, STORE_POLL_MS);
+	}
 }
 
 /* Ends the sign-in that waits for its user, if there is one: if it were
- * finished later, it would sign in again. The process that holds the lock looks
- * for its end each second. The lock is kept, so that no other sign-in
- * begins. */
+ * finished later, it would sign in again. The lock is kept, so that no other
+ * sign-in begins. */
 static void
 end_sign_in(struct leaving *v)
 {
-	struct account *a = &v->account;
-	int64_t until = loop_now(a->loop) + END_MS;
-	bool asked = false, more = true, busy;
-
-	for (;;) {
-		v->login_lock = store_lock(a->store, STORE_LOGIN, v->name);
-		busy = v->login_lock < 0 && errno == EWOULDBLOCK;
-		if (!busy || !more || loop_now(a->loop) >= until)
-			break;
-		more = ask_for_end(v, asked);
-		asked = true;
-		wait_ms(a->loop, STORE_POLL_MS);
-	}
-	if (busy)
+	if (wait_for_lock(v, STORE_LOGIN, &v->login_lock, END_MS) ==
+	    EWOULDBLOCK)
 		fprintf(stderr,
 		    "mcpsplice: a sign-in is still under way and could not "
 		    "be stopped; if you finish it, you are signed in again\n");
-	else if (asked)
+	else if (v->asked)
 		printf("The sign-in that was waiting for you was cancelled.\n");
 }
 
@@ -239,24 +248,16 @@ end_sign_in(struct leaving *v)
 static bool
 lock_token(struct leaving *v)
 {
-	struct account *a = &v->account;
-	int64_t until = loop_now(a->loop) + BOUND_TOKEN_LOCK_MS;
+	int error = wait_for_lock(v, STORE_TOKEN, &v->lock,
+	    BOUND_TOKEN_LOCK_MS);
 
-	for (;;) {
-		v->lock = store_lock(a->store, STORE_TOKEN, v->name);
-		if (v->lock >= 0)
-			return true;
-		if (errno != EWOULDBLOCK || loop_now(a->loop) >= until)
-			break;
-		wait_ms(a->loop, STORE_POLL_MS);
-	}
-	if (errno != EWOULDBLOCK)
-		v->why = xasprintf("cannot use the token store %s: %s",
-		    os_place_shown(STORE_BELOW), strerror(errno));
-	else
+	if (error == EWOULDBLOCK)
 		v->why = xstrdup("another mcpsplice is taking too long to "
 				 "get a token");
-	return false;
+	else if (error != 0)
+		v->why = xasprintf("cannot use the token store %s: %s",
+		    os_place_shown(STORE_BELOW), strerror(error));
+	return error == 0;
 }
 
 /* Asks the MCP server for its address, which can decide whether the
@@ -273,7 +274,7 @@ find_peer(struct leaving *v)
 	    (!store_has_helper(a->store) &&
 		store_stamp(a->store, v->name) == 0))
 		return;
-	if (probe_send(&p, a->loop, a->options, &a->url, &why) == 0)
+	if (probe_send(&p, a->loop, a->options, &why) == 0)
 		account_set_peer(a, p.peer);
 	else
 		log_info("%s", why);
@@ -308,8 +309,8 @@ command_logout(const struct options *o, char **why)
 		return 1;
 	setup_log(o, LEVEL_WARN);
 	setup_warn(o);
-	if (account_init(a, l, o, NULL, why) == 0 && a->store != NULL &&
-	    stored_name(o, v.name, why) == 0) {
+	if (account_init(a, l, o, NULL, why) == 0 && a->store != NULL) {
+		stored_name(o, v.name);
 		find_provider(&v);
 		find_peer(&v);
 		end_sign_in(&v);

@@ -17,20 +17,10 @@
 
 enum { PROBE_IDLE_MS = 30 * 1000, BODY_MS = 5000, BODY_BYTES = 16 * 1024 };
 
-struct probing {
-	struct probe *probe;
-	struct loop *loop;
-	const struct url *url;
-	struct http_way *way; /* NULL: it is not wanted */
-	struct buf body;      /* of an error */
-	char *why;
-};
-
 static void
 probe_head(struct transfer *x, int status, void *arg)
 {
-	struct probing *g = arg;
-	struct probe *p = g->probe;
+	struct probe *p = arg;
 	const char *peer = http_peer(x);
 
 	p->status = status;
@@ -48,10 +38,10 @@ probe_head(struct transfer *x, int status, void *arg)
 static bool
 probe_data(struct transfer *x, const char *data, size_t n, void *arg)
 {
-	struct probing *g = arg;
+	struct probe *p = arg;
 
 	(void)x;
-	return buf_add(&g->body, data, n) == 0;
+	return buf_add(&p->body, data, n) == 0;
 }
 
 /* Does an MCP server say this, in JSON-RPC or in words about sessions? */
@@ -64,19 +54,19 @@ speaks(const char *body)
 
 /* Returns what a client would be told whose initialize ended so. */
 static char *
-explain(const struct probing *g, struct transfer *x,
+explain(const struct probe *p, struct transfer *x,
     const struct http_answer *answer)
 {
 	struct frame *request = msg_call(span_of("1"), "initialize", no_span);
 	struct facts facts = { .ending = ending_of(answer->end),
-		.status = g->probe->status,
+		.status = p->status,
 		.media = verdict_media(http_header(x, "Content-Type", 0)),
-		.body = buf_span(&g->body),
+		.body = buf_span(&p->body),
 		.sent = answer->sent,
 		.why = span_of(answer->why),
 		.remedy = span_of(answer->remedy) };
 	struct frame *error = fault_from_facts(request, &facts,
-	    url_authority(g->url), NULL);
+	    url_authority(&p->url), NULL);
 	struct buf text = { 0 };
 
 	msg_error_text(error, &text);
@@ -88,88 +78,86 @@ explain(const struct probing *g, struct transfer *x,
 static void
 probe_done(struct transfer *x, const struct http_answer *answer, void *arg)
 {
-	struct probing *g = arg;
+	struct probe *p = arg;
 
-	if (g->way != NULL)
-		http_way(x, g->way);
-	if (g->probe != NULL && g->probe->status == 0) {
-		g->probe->end = answer->end;
-		g->why = explain(g, x, answer);
-	} else if (g->probe != NULL && answer->end == HTTP_DONE) {
-		g->probe->refusal = explain(g, x, answer);
+	if (p->watched)
+		http_way(x, &p->way);
+	if (p->status == 0) {
+		p->end = answer->end;
+		p->why = explain(p, x, answer);
+	} else if (answer->end == HTTP_DONE) {
+		p->refusal = explain(p, x, answer);
 	}
-	if (g->probe != NULL)
-		g->probe->speaks = speaks(buf_str(&g->body));
-	loop_stop(g->loop, 0);
+	p->speaks = speaks(buf_str(&p->body));
+	loop_stop(p->loop, 0);
 }
 
-static const struct http_ops probe_ops = { probe_head, probe_data, probe_done };
+/* Sends the request with a client, which ends with it. h NULL: there is none. */
+static void
+run(struct probe *p, struct http *h, const struct options *o,
+    struct http_request *r)
+{
+	static const struct http_ops ops = { probe_head, probe_data,
+		probe_done };
+	struct transfer *x;
+
+	if (h == NULL)
+		return;
+	url_parse(&p->url, o->url);
+	buf_init(&p->body, BODY_BYTES);
+	r->url = p->url.text;
+	x = http_send(h, r, &ops, p);
+	if (p->limit_ms > 0)
+		http_expire(x, p->limit_ms);
+	loop_run(p->loop);
+	http_free(h);
+	buf_free(&p->body);
+	url_free(&p->url);
+}
 
 int
-probe_send(struct probe *p, struct loop *l, const struct options *o,
-    const struct url *url, char **why)
+probe_send(struct probe *p, struct loop *l, const struct options *o, char **why)
 {
 	static const char
 	    body[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
-	struct probing g = { .probe = p,
-		.loop = l,
-		.url = url,
-		.way = p->watched ? &p->way : NULL };
 	struct network network = { 0 };
-	struct http *h = p->watched ? network_watched(&network, l, o, why) :
-				      network_server(&network, l, o, why);
+	struct headers headers = { 0 };
 	struct http_request r = { .method = "POST",
-		.url = url->text,
+		.headers = &headers,
 		.body = { body, sizeof body - 1 },
 		.idle_ms = PROBE_IDLE_MS };
-	struct headers headers = { 0 };
-	struct transfer *x;
 
-	p->end = HTTP_CONFIG;
-	if (h == NULL) {
-		network_free(&network);
-		return -1;
-	}
 	headers_add(&headers, span_of("Content-Type"),
 	    span_of("application/json"), false);
 	headers_add(&headers, span_of("Accept"),
 	    span_of("application/json, text/event-stream"), false);
 	if (p->with != NULL)
 		headers_append(&headers, p->with);
-	r.headers = &headers;
-	buf_init(&g.body, BODY_BYTES);
-	x = http_send(h, &r, &probe_ops, &g);
-	if (p->limit_ms > 0)
-		http_expire(x, p->limit_ms);
-	loop_run(l);
-	http_free(h);
-	buf_free(&g.body);
+	p->loop = l;
+	p->end = HTTP_CONFIG;
+	run(p, network_server(&network, l, o, p->watched, why), o, &r);
 	headers_free(&headers);
 	network_free(&network);
-	if (p->status != 0)
-		return 0;
-	*why = g.why;
-	return -1;
+	if (p->why != NULL)
+		*why = p->why;
+	return p->status != 0 ? 0 : -1;
 }
 
 void
 probe_look(struct http_way *w, struct loop *l, const struct options *o,
-    const struct url *url, int64_t limit_ms)
+    int64_t limit_ms)
 {
-	struct probing g = { .loop = l, .url = url, .way = w };
-	struct http_request r = { .method = "GET", .url = url->text };
+	struct probe p = { .watched = true, .limit_ms = limit_ms, .loop = l };
 	struct headers none = { 0 };
+	struct http_request r = { .method = "GET", .headers = &none };
 	char *why = NULL;
-	struct http *h = network_look(l, o, &why);
 
-	memset(w, 0, sizeof *w);
+	run(&p, network_look(l, o, &why), o, &r);
 	free(why);
-	if (h == NULL)
-		return;
-	r.headers = &none;
-	http_expire(http_send(h, &r, &probe_ops, &g), limit_ms);
-	loop_run(l);
-	http_free(h);
+	free(p.why);
+	*w = p.way;
+	p.way = (struct http_way){ 0 };
+	probe_free(&p);
 }
 
 void

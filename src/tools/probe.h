@@ -20,17 +20,22 @@ struct probe {
 	struct buf challenge;
 	enum http_end end; /* if there was no answer */
 	struct http_way way;
+	/* while it runs: */
+	struct loop *loop;
+	struct url url;
+	struct buf body; /* of an error */
+	char *why;       /* what a client would be told; of no answer */
 };
 
 /* Sends such a request, and runs the loop until the answer is there. Returns 0,
  * or -1 with *why, which is what a client would be told of the same failure.
  * Free p with probe_free in both cases. */
 int probe_send(struct probe *p, struct loop *l, const struct options *o,
-    const struct url *url, char **why);
+    char **why);
 /* Connects to the server, whatever its certificate is, and sends nothing: w
  * tells the certificate if there is one. Free it with http_way_free. */
 void probe_look(struct http_way *w, struct loop *l, const struct options *o,
-    const struct url *url, int64_t limit_ms);
+    int64_t limit_ms);
 /* Frees what p holds, not p itself. */
 void probe_free(struct probe *p);
 
