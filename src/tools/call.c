@@ -142,7 +142,7 @@ check_once(struct span object, char **why)
 
 	while (rc == 0 && json_next(object, &at, &key, &value)) {
 		buf_reset(&name);
-		json_string((struct span){ key.p - 1, key.n + 2 }, &name);
+		json_string(json_quoted(key), &name);
 		if (json_get(object, buf_str(&name)).p != value.p)
 			rc = fail_why(why, "%s is given twice", buf_str(&name));
 	}
@@ -221,16 +221,13 @@ add_names(struct buf *out, struct span schema)
 static bool
 may_be_integer(struct span number)
 {
-	const char *dot = memchr(number.p, '.', number.n);
-	size_t at;
+	struct span rest = number;
 
-	if (dot == NULL || memchr(number.p, 'e', number.n) != NULL ||
-	    memchr(number.p, 'E', number.n) != NULL)
-		return true;
-	for (at = (size_t)(dot - number.p) + 1; at < number.n; at++)
-		if (number.p[at] != '0')
-			return false;
-	return true;
+	span_take(&rest, '.'); /* what is left is the fraction */
+	for (; rest.n > 0 && *rest.p == '0'; rest.n--)
+		rest.p++;
+	return memchr(number.p, 'e', number.n) != NULL ||
+	    memchr(number.p, 'E', number.n) != NULL || rest.n == 0;
 }
 
 static bool
@@ -252,29 +249,6 @@ fits_type(struct span value, struct span schema)
 		return is_type(schema, "number") ||
 		    (is_type(schema, "integer") && may_be_integer(value));
 	}
-}
-
-static bool
-is_listed(struct span list, struct span value)
-{
-	struct span key, one;
-	struct buf a = { 0 }, b = { 0 };
-	size_t at = 0;
-	bool same = false;
-
-	if (json_kind(value) == '"')
-		json_string(value, &a);
-	while (!same && json_next(list, &at, &key, &one)) {
-		buf_reset(&b);
-		if (json_kind(value) == '"' && json_kind(one) == '"')
-			same = json_string(one, &b) == 0 &&
-			    span_eq(buf_span(&a), buf_span(&b));
-		else
-			same = span_eq(one, value);
-	}
-	buf_free(&a);
-	buf_free(&b);
-	return same;
 }
 
 /* May an object have members of which the schema says nothing? JSON Schema says
@@ -310,9 +284,7 @@ arguments_show(struct span schema, struct span name, struct buf *out)
 	struct span field = member_schema(schema, name), key, one;
 	struct span list = json_get(field, "enum");
 	struct span required = json_get(schema, "required");
-	/* raw, with its quotes */
-	bool must = json_kind(required) == '[' &&
-	    is_listed(required, (struct span){ name.p - 1, name.n + 2 });
+	bool must = list_has(required, json_quoted(name));
 	size_t at = 0, start;
 
 	buf_addf(out, "%s%.*s%s=", must ? "" : "[", (int)name.n, name.p,
@@ -358,7 +330,7 @@ check_member(struct span name, struct span value, struct span schema,
 		    value.n > SHOWN ? "..." : "", nested ? "; write " : "",
 		    nested ? (int)name.n : 0, name.p,
 		    nested ? example(field) : "");
-	if (json_kind(list) == '[' && !is_listed(list, value))
+	if (json_kind(list) == '[' && !list_has(list, value))
 		return fail_why(why, "%.*s must be one of %.*s", (int)name.n,
 		    name.p, (int)list.n, list.p);
 	return 0;
@@ -406,18 +378,11 @@ static void
 command_print_text(struct span text)
 {
 	struct buf line = { 0 };
-	size_t n;
 
 	while (text.n > 0) {
-		n = 0;
-		while (n < text.n && text.p[n] != '\n')
-			n++;
 		buf_reset(&line);
-		codec_visible(&line, (struct span){ text.p, n }, SIZE_MAX);
+		codec_visible(&line, span_take(&text, '\n'), SIZE_MAX);
 		printf("%s\n", buf_str(&line));
-		n += n < text.n;
-		text.p += n;
-		text.n -= n;
 	}
 	buf_free(&line);
 }
@@ -426,19 +391,17 @@ static void
 print_content(struct span part)
 {
 	struct span type = json_get(part, "type");
-	struct buf text = { 0 }, shown = { 0 };
+	struct buf text = { 0 };
 
 	if (json_string_is(type, "text") &&
 	    json_string(json_get(part, "text"), &text) == 0) {
 		command_print_text(buf_span(&text));
 	} else {
-		json_string(type, &text);
-		codec_visible(&shown, buf_span(&text), 60);
+		json_shown(type, &text, 60);
 		printf("[%s, %zu bytes; printed as JSON in a pipe]\n",
-		    buf_str(&shown), part.n);
+		    buf_str(&text), part.n);
 	}
 	buf_free(&text);
-	buf_free(&shown);
 }
 
 static void
@@ -472,14 +435,12 @@ command_unknown_tool(const struct options *o, struct span tools, char **why)
 	bool hides = o->ignore_tools.n > 0 || o->only_tools.n > 0 ||
 	    o->read_only;
 	struct span key, tool;
-	struct buf names = { 0 }, one = { 0 };
+	struct buf names = { 0 };
 	size_t at = 0;
 
 	while (json_next(tools, &at, &key, &tool)) {
-		buf_reset(&one);
-		json_string(json_get(tool, "name"), &one);
 		buf_adds(&names, names.n > 0 ? ", " : "");
-		codec_visible(&names, buf_span(&one), 100);
+		json_shown(json_get(tool, "name"), &names, 100);
 	}
 	*why = xasprintf("the server has no tool \"%.100s\"%s; it has: %s",
 	    name,
@@ -490,7 +451,6 @@ command_unknown_tool(const struct options *o, struct span tools, char **why)
 			"",
 	    names.n > 0 ? buf_str(&names) : "none");
 	buf_free(&names);
-	buf_free(&one);
 }
 
 /* Appends the params of tools/call. Returns 0, or -1 with *why. */
@@ -587,9 +547,7 @@ print_tool(struct span tool, size_t column)
 {
 	struct buf name = { 0 }, text = { 0 }, shown = { 0 };
 
-	json_string(json_get(tool, "name"), &text);
-	codec_visible(&name, buf_span(&text), 200);
-	buf_reset(&text);
+	json_shown(json_get(tool, "name"), &name, 200);
 	json_string(json_get(tool, "description"), &text);
 	codec_visible(&shown,
 	    (struct span){ buf_str(&text), first_part(buf_str(&text)) },

@@ -30,17 +30,6 @@ enum {
 	PING_MS = 8 * 1000
 };
 
-/* Appends a string of the server. */
-static void
-add_string(struct buf *out, struct span value)
-{
-	struct buf text = { 0 };
-
-	if (json_string(value, &text) == 0)
-		codec_visible(out, buf_span(&text), 80);
-	buf_free(&text);
-}
-
 static void
 tell_revision(struct report *r, const struct proxy_child_session *now)
 {
@@ -64,8 +53,8 @@ tell_session(struct report *r, const struct frame *hello,
 	struct buf name = { 0 }, version = { 0 };
 
 	report_told(r, "session", us);
-	add_string(&name, json_get(info, "name"));
-	add_string(&version, json_get(info, "version"));
+	json_shown(json_get(info, "name"), &name, 80);
+	json_shown(json_get(info, "version"), &version, 80);
 	report_text(r, "server", buf_str(&name));
 	report_text(r, "version", buf_str(&version));
 	report_flag(r, "has_id", now->has_id && !now->modern);

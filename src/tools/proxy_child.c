@@ -28,26 +28,11 @@ enum { ANSWER_MAX = 4096 };
 static void
 print_text(const char *before, struct span value, const char *after)
 {
-	struct buf text = { 0 }, shown = { 0 };
+	struct buf shown = { 0 };
 
-	if (json_string(value, &text) == 0)
-		codec_visible(&shown, buf_span(&text), 1000);
+	json_shown(value, &shown, 1000);
 	fprintf(stderr, "%s%s%s", before, buf_str(&shown), after);
-	buf_free(&text);
 	buf_free(&shown);
-}
-
-static bool
-is_required(struct span schema, struct span name)
-{
-	struct span list = json_get(schema, "required"), key, one;
-	size_t at = 0;
-
-	while (json_kind(list) == '[' && json_next(list, &at, &key, &one))
-		if (one.n >= 2 &&
-		    span_eq((struct span){ one.p + 1, one.n - 2 }, name))
-			return true;
-	return false;
 }
 
 /* Appends what the user typed as a value of the field's type. */
@@ -74,12 +59,10 @@ static bool
 ask_field(struct span name, struct span field, bool required, struct buf *out)
 {
 	char line[ANSWER_MAX];
-	/* the name with its quotes, a JSON string */
-	struct span key = { name.p - 1, name.n + 2 };
 	struct span title = json_get(field, "title");
 
 	print_text("", json_get(field, "description"), "\n");
-	print_text("", json_kind(title) == '"' ? title : key,
+	print_text("", json_kind(title) == '"' ? title : json_quoted(name),
 	    required ? ": " : " (may be empty): ");
 	fflush(stderr);
 	if (fgets(line, sizeof line, stdin) == NULL)
@@ -102,6 +85,7 @@ ask_user(struct span params, struct buf *result)
 {
 	struct span schema = json_get(params, "requestedSchema");
 	struct span fields = json_get(schema, "properties"), name, field;
+	struct span required = json_get(schema, "required");
 	bool all = true;
 	size_t at = 0, from = result->n;
 
@@ -110,7 +94,8 @@ ask_user(struct span params, struct buf *result)
 	print_text("\n", json_get(params, "message"), "\n");
 	buf_adds(result, "{\"action\":\"accept\",\"content\":{");
 	while (all && json_next(fields, &at, &name, &field))
-		all = ask_field(name, field, is_required(schema, name), result);
+		all = ask_field(name, field,
+		    list_has(required, json_quoted(name)), result);
 	buf_adds(result, "}}");
 	if (!all) {
 		result->n = from;
@@ -127,8 +112,8 @@ struct proxy_child {
 	struct loop_timer *timer;
 	int start_error; /* errno */
 	struct lines *lines;
-	struct frame **list; /* messages that were read and not taken yet */
-	size_t n;
+	char id[16];          /* of the request that waits, or "" */
+	struct frame *answer; /* to it */
 	unsigned ids;
 	size_t max_depth;
 	bool talks;    /* a user sits at the terminal */
@@ -136,6 +121,7 @@ struct proxy_child {
 	bool limited;  /* nothing waits after the time until */
 	int64_t until; /* of loop_now */
 	bool late;     /* that time has passed */
+	bool ends;     /* nothing that it says counts any more */
 	struct proxy_child_session session;
 	struct frame *hello; /* the answer to initialize */
 };
@@ -189,6 +175,82 @@ take_session(struct proxy_child_session *s, struct span line)
 	    (int)(line.n - FLAGS - 2), line.p + FLAGS + 2);
 }
 
+/* Writes the frame with its line end. If nobody reads, the end is
+ * found later. */
+static void
+put(struct proxy_child *p, struct frame *f)
+{
+	if (p->child != NULL)
+		child_write(p->child,
+		    (struct span){ f->text.p, f->text.n + 1 });
+	frame_unref(f);
+}
+
+/* --- what comes meanwhile --- */
+
+static void
+wipe_progress(struct proxy_child *p)
+{
+	if (p->shown)
+		fprintf(stderr, "\r\033[K");
+	p->shown = false;
+}
+
+static void
+show_progress(struct proxy_child *p, struct span params)
+{
+	struct span done = json_get(params, "progress");
+	struct span total = json_get(params, "total");
+	struct buf text = { 0 };
+
+	json_shown(json_get(params, "message"), &text, 60);
+	wipe_progress(p);
+	fprintf(stderr, "%.*s", (int)done.n, done.p);
+	if (total.n > 0)
+		fprintf(stderr, " of %.*s", (int)total.n, total.p);
+	if (text.n > 0)
+		fprintf(stderr, ": %s", buf_str(&text));
+	fflush(stderr);
+	p->shown = true;
+	buf_free(&text);
+}
+
+static void
+answer_question(struct proxy_child *p, const struct frame *f)
+{
+	struct buf result = { 0 };
+
+	wipe_progress(p);
+	if (json_key_is(f->method, "ping"))
+		put(p, msg_result(f->id, "{}"));
+	else if (p->talks && json_key_is(f->method, "elicitation/create") &&
+	    ask_user(f->params, &result) == 0)
+		put(p, msg_result(f->id, buf_str(&result)));
+	else
+		put(p,
+		    msg_error(f->id, -32601, "mcpsplice does not answer this",
+			no_span));
+	buf_free(&result);
+}
+
+static void
+take_message(struct proxy_child *p, struct frame *f)
+{
+	if (*p->id != '\0' &&
+	    (f->kind == FRAME_RESULT || f->kind == FRAME_ERROR) &&
+	    msg_id_same(f->id, span_of(p->id))) {
+		p->answer = f;
+		*p->id = '\0';
+		return;
+	}
+	if (f->kind == FRAME_REQUEST)
+		answer_question(p, f);
+	else if (p->talks && f->kind == FRAME_NOTIFICATION &&
+	    json_key_is(f->method, "notifications/progress"))
+		show_progress(p, f->params);
+	frame_unref(f);
+}
+
 static void
 on_line(struct frame *f, void *arg)
 {
@@ -197,12 +259,10 @@ on_line(struct frame *f, void *arg)
 	loop_stop(p->l, 0);
 	if (f->text.p[0] == '#')
 		take_session(&p->session, f->text);
-	if (msg_parse(f, (unsigned)p->max_depth) != MSG_OK) {
+	if (!p->ends && msg_parse(f, (unsigned)p->max_depth) == MSG_OK)
+		take_message(p, f);
+	else
 		frame_unref(f);
-		return;
-	}
-	p->list = xrealloc(p->list, (p->n + 1) * sizeof(struct frame *));
-	p->list[p->n++] = f;
 }
 
 static void
@@ -233,115 +293,35 @@ on_done(enum child_end end, int value, void *arg)
 	loop_stop(p->l, 0);
 }
 
-/* Returns the next message, owned by the caller; NULL: there will be none, or
- * not in time. */
-static struct frame *
-next_message(struct proxy_child *p)
-{
-	struct frame *f;
-
-	while (p->n == 0) {
-		if (p->child == NULL)
-			return NULL;
-		if (!p->limited)
-			loop_run(p->l);
-		else
-			wait_until(p, p->until);
-		if (p->n == 0 && p->late)
-			return NULL;
-	}
-	f = p->list[0];
-	memmove(p->list, p->list + 1, --p->n * sizeof(struct frame *));
-	return f;
-}
-
-/* Writes the frame with its line end. If nobody reads, next_message finds the
- * end. */
-static void
-put(struct proxy_child *p, struct frame *f)
-{
-	if (p->child != NULL)
-		child_write(p->child,
-		    (struct span){ f->text.p, f->text.n + 1 });
-	frame_unref(f);
-}
-
-/* --- what comes meanwhile --- */
-
-static void
-wipe_progress(struct proxy_child *p)
-{
-	if (p->shown)
-		fprintf(stderr, "\r\033[K");
-	p->shown = false;
-}
-
-static void
-show_progress(struct proxy_child *p, struct span params)
-{
-	struct span done = json_get(params, "progress");
-	struct span total = json_get(params, "total");
-	struct buf text = { 0 };
-
-	json_string(json_get(params, "message"), &text);
-	wipe_progress(p);
-	fprintf(stderr, "%.*s", (int)done.n, done.p);
-	if (total.n > 0)
-		fprintf(stderr, " of %.*s", (int)total.n, total.p);
-	if (text.n > 0) {
-		struct buf line = { 0 };
-
-		codec_visible(&line, buf_span(&text), 60);
-		fprintf(stderr, ": %s", buf_str(&line));
-		buf_free(&line);
-	}
-	fflush(stderr);
-	p->shown = true;
-	buf_free(&text);
-}
-
-static void
-answer_question(struct proxy_child *p, const struct frame *f)
-{
-	struct buf result = { 0 };
-
-	wipe_progress(p);
-	if (json_key_is(f->method, "ping"))
-		put(p, msg_result(f->id, "{}"));
-	else if (p->talks && json_key_is(f->method, "elicitation/create") &&
-	    ask_user(f->params, &result) == 0)
-		put(p, msg_result(f->id, buf_str(&result)));
-	else
-		put(p,
-		    msg_error(f->id, -32601, "mcpsplice does not answer this",
-			no_span));
-	buf_free(&result);
-}
-
 /* --- requests --- */
+
+/* Runs the loop until something came. Returns false when nothing will, or not in
+ * time. */
+static bool
+wait_more(struct proxy_child *p)
+{
+	if (p->child == NULL)
+		return false;
+	if (p->limited)
+		wait_until(p, p->until);
+	else
+		loop_run(p->l);
+	return !p->late;
+}
 
 struct frame *
 proxy_child_ask(struct proxy_child *p, const char *method, struct span params,
     char **why)
 {
-	char id[16];
 	struct frame *f;
-	bool ours;
 
-	snprintf(id, sizeof id, "%u", ++p->ids);
-	put(p, msg_call(span_of(id), method, params));
-	while ((f = next_message(p)) != NULL) {
-		ours = (f->kind == FRAME_RESULT || f->kind == FRAME_ERROR) &&
-		    msg_id_same(f->id, span_of(id));
-		if (ours)
-			break;
-		if (f->kind == FRAME_REQUEST)
-			answer_question(p, f);
-		else if (p->talks && f->kind == FRAME_NOTIFICATION &&
-		    json_key_is(f->method, "notifications/progress"))
-			show_progress(p, f->params);
-		frame_unref(f);
-	}
+	snprintf(p->id, sizeof p->id, "%u", ++p->ids);
+	put(p, msg_call(span_of(p->id), method, params));
+	while (p->answer == NULL && wait_more(p))
+		continue;
+	f = p->answer;
+	p->answer = NULL;
+	*p->id = '\0'; /* one that comes later is none */
 	wipe_progress(p);
 	if (f == NULL && p->late)
 		*why = xasprintf("%s was not answered in time", method);
@@ -606,29 +586,16 @@ proxy_child_session(struct proxy_child *p, struct proxy_child_session *now,
 	*now = p->session;
 }
 
-/* Waits until the proxy has ended. */
-static void
-see_it_end(struct proxy_child *p)
-{
-	struct frame *f;
-
-	child_end_input(p->child);
-	proxy_child_within(p, END_MS);
-	while ((f = next_message(p)) != NULL)
-		frame_unref(f);
-}
-
 void
 proxy_child_end(struct proxy_child *p)
 {
-	size_t i;
-
+	p->ends = true;
 	if (p->child != NULL)
-		see_it_end(p);
+		child_end_input(p->child);
+	proxy_child_within(p, END_MS);
+	while (wait_more(p))
+		continue;
 	child_free(p->child, true);
-	for (i = 0; i < p->n; i++)
-		frame_unref(p->list[i]);
-	free(p->list);
 	frame_unref(p->hello);
 	lines_free(p->lines);
 	loop_timer_free(p->timer);
@@ -683,6 +650,30 @@ int
 list_tools(struct proxy_child *p, struct buf *out, char **why)
 {
 	return list_all(p, "tools/list", "tools", out, why);
+}
+
+bool
+list_has(struct span list, struct span value)
+{
+	struct span key, one;
+	struct buf a = { 0 }, b = { 0 };
+	size_t at = 0;
+	bool same = false;
+
+	if (json_kind(value) == '"')
+		json_string(value, &a);
+	while (!same && json_kind(list) == '[' &&
+	    json_next(list, &at, &key, &one)) {
+		buf_reset(&b);
+		if (json_kind(value) == '"' && json_kind(one) == '"')
+			same = json_string(one, &b) == 0 &&
+			    span_eq(buf_span(&a), buf_span(&b));
+		else
+			same = span_eq(one, value);
+	}
+	buf_free(&a);
+	buf_free(&b);
+	return same;
 }
 
 struct span

@@ -42,11 +42,7 @@ number(struct span note, const char *name)
 static void
 add_text(struct buf *out, struct span note, const char *name)
 {
-	struct buf text = { 0 };
-
-	(void)json_string(json_get(note, name), &text);
-	codec_visible(out, buf_span(&text), SIZE_MAX);
-	buf_free(&text);
+	json_shown(json_get(note, name), out, SIZE_MAX);
 }
 
 /* Appends a time (seconds since 1970) for people. */

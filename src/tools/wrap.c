@@ -304,7 +304,7 @@ add_member(struct buf *out, bool goose, struct span key, struct span value)
 	if (name != NULL)
 		buf_adds(out, name);
 	else
-		add_plain(out, (struct span){ key.p - 1, key.n + 2 });
+		add_plain(out, json_quoted(key));
 	buf_adds(out, ": ");
 	add_plain(out, (struct span){ shown.p + whole.n, shown.n - whole.n });
 	buf_addc(out, '\n');

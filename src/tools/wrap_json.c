@@ -324,7 +324,7 @@ read_env(struct span object, struct wrap_start *s)
 
 	while (json_next(object, &at, &of, &value)) {
 		n = json_kind(value) == '{' ? 3 : 0;
-		name = wrap_string((struct span){ of.p - 1, of.n + 2 });
+		name = wrap_string(json_quoted(of));
 		if (!is_like(names, 5, span_of(name)) ||
 		    json_kind(value) == 'n')
 			n = 0;
@@ -332,8 +332,7 @@ read_env(struct span object, struct wrap_start *s)
 			strings_add(&s->env, xstrdup("MCPSPLICE_"));
 		free(name);
 		for (in = 0; n > 0 && json_next(value, &in, &key, &ignored);) {
-			name = wrap_string((struct span){
-			    key.p - 1, key.n + 2 });
+			name = wrap_string(json_quoted(key));
 			strings_add(&s->env,
 			    name != NULL ? name : xstrdup("MCPSPLICE_"));
 		}
@@ -440,7 +439,7 @@ read_url(struct entry *e, struct span headers, struct wrap_start *s)
 		strings_add(&s->words, text);
 	}
 	while (why == NULL && json_next(headers, &at, &key, &value)) {
-		name = wrap_string((struct span){ key.p - 1, key.n + 2 });
+		name = wrap_string(json_quoted(key));
 		text = wrap_string(value);
 		if (name == NULL || text == NULL)
 			why = xstrdup("the value of a header is not a string");

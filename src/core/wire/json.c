@@ -680,3 +680,13 @@ fail:
 	out->n = before;
 	return -1;
 }
+
+void
+json_shown(struct span value, struct buf *out, size_t max)
+{
+	struct buf text = { 0 };
+
+	if (json_string(value, &text) == 0)
+		codec_visible(out, buf_span(&text), max);
+	buf_free(&text);
+}

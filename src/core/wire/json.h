@@ -39,6 +39,13 @@ struct span json_get(struct span object, const char *key);
  * what json_get returns for names[i]. */
 void json_get_some(struct span object, const char *const *names,
     struct span *found, size_t n);
+/* Returns a raw key (from json_check or json_next) with its quotes, as a
+ * string. */
+static inline struct span
+json_quoted(struct span key)
+{
+	return (struct span){ key.p - 1, key.n + 2 };
+}
 /* Is this raw key (from json_check or json_next) that name, when decoded? The
  * other function is for json_key_is alone: for a key longer than the name. */
 bool json_escaped_key_is(struct span key, const char *name);
@@ -57,6 +64,9 @@ bool json_string_is(struct span value, const char *text);
  * quotes). Returns 0, or -1 if value is not a string or out is full. A lone
  * surrogate becomes U+FFFD. */
 int json_string(struct span value, struct buf *out);
+/* Appends the same, safe on a terminal and at most max bytes, as codec_visible
+ * does; nothing of what is not a string. */
+void json_shown(struct span value, struct buf *out, size_t max);
 /* Return the end of the string at p, which points to its opening quote, before
  * end, and that of the value at p, in checked text that ends at end. */
 const char *json_pass_string(const char *p, const char *end);
