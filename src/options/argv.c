@@ -13,7 +13,6 @@
 #include "options/set.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct argv_state {
 	struct option_argv *out;
@@ -67,8 +66,8 @@ next_value(struct argv_state *st, const struct option_row *row)
 {
 	if (st->at + 1 < st->argc)
 		return st->argv[++st->at];
-	*st->why = xasprintf("--%s needs a value: --%s %s", row->name,
-	    row->name, row->arg);
+	fail_why(st->why, "--%s needs a value: --%s %s", row->name, row->name,
+	    row->arg);
 	return NULL;
 }
 
@@ -104,23 +103,18 @@ read_long(struct argv_state *st, char *arg)
 	}
 	if (blanks > 0 && arg[n + blanks] != '\0' &&
 	    (row->arg != NULL || arg[n + blanks] == '-')) {
-		*st->why = xasprintf("write --%s and its value as two "
-				     "words",
-		    row->name);
 		blank_secret(st, arg + n); /* maybe */
-		return -1;
+		return fail_why(st->why,
+		    "write --%s and its value as two words", row->name);
 	}
 	if (blanks > 0 && arg[n + blanks] != '\0')
 		value = arg + n;
 	if (row->arg == NULL && value != NULL &&
-	    (row->kind != OPTION_FAIL || off || strcmp(value, "any") != 0)) {
-		*st->why = xasprintf("--%.*s takes no value%s", (int)n, arg,
+	    (row->kind != OPTION_FAIL || off || strcmp(value, "any") != 0))
+		return fail_why(st->why, "--%.*s takes no value%s", (int)n, arg,
 		    row->kind == OPTION_FAIL && !off ? " except \"any\"" : "");
-		return -1;
-	}
-	if (row->arg != NULL && value == NULL)
-		value = next_value(st, row);
-	if (row->arg != NULL && value == NULL)
+	if (row->arg != NULL && value == NULL &&
+	    (value = next_value(st, row)) == NULL)
 		return -1;
 	add_word(st, row, value, off);
 	return 0;
@@ -199,10 +193,9 @@ read_topic(struct argv_state *st, const char *arg)
 	    (row->flags & OPTION_NO_ARGV) == 0) {
 		st->out->help_option = row->name;
 	} else if (st->topic) {
-		*st->why = xasprintf("no help on \"%s\"; see \"mcpsplice "
-				     "help all\"",
+		return fail_why(st->why,
+		    "no help on \"%s\"; see \"mcpsplice help all\"",
 		    string_shown(arg));
-		return -1;
 	}
 	return 0;
 }
@@ -251,18 +244,17 @@ read_operand(struct argv_state *st, char *arg)
 		st->out->command_at = st->at;
 		return 0;
 	}
-	if (st->out->command == COMMAND_WRAP) {
+	if (st->out->command == COMMAND_WRAP ||
+	    (st->url &&
+		(st->out->command == COMMAND_CALL ||
+		    (st->out->command == COMMAND_TOOLS &&
+			st->out->operands.n == 0)))) {
 		strings_add(&st->out->operands, xstrdup(arg));
 		return 0;
 	}
 	if (!st->url) {
 		st->url = true;
 		add_word(st, option_table_named("url"), arg, false);
-		return 0;
-	}
-	if (st->out->command == COMMAND_CALL ||
-	    (st->out->command == COMMAND_TOOLS && st->out->operands.n == 0)) {
-		strings_add(&st->out->operands, xstrdup(arg));
 		return 0;
 	}
 	if (!st->port && is_port(arg)) {
@@ -272,15 +264,16 @@ read_operand(struct argv_state *st, char *arg)
 	}
 	command = command_of(arg);
 	if (command != COMMAND_PROXY && st->out->command == COMMAND_PROXY)
-		*st->why = xasprintf("put the command first: mcpsplice %s URL",
-		    arg);
-	else if (strstr(arg, "://") != NULL)
-		*st->why = xstrdup("two URLs given; mcpsplice takes one");
-	else if (mistype_meant(span_of(arg)) != NULL)
+		return fail_why(st->why,
+		    "put the command first: mcpsplice %s URL", arg);
+	if (strstr(arg, "://") != NULL)
+		return fail_why(st->why, "two URLs given; mcpsplice takes one");
+	if (mistype_meant(span_of(arg)) != NULL)
 		*st->why = mistype_command(arg);
 	else
-		*st->why = xasprintf("unexpected argument \"%s\" after the "
-				     "URL; quote a value that contains spaces",
+		fail_why(st->why,
+		    "unexpected argument \"%s\" after the URL; quote a value "
+		    "that contains spaces",
 		    string_shown(arg));
 	return -1;
 }

@@ -8,11 +8,9 @@
 #include "options/set.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "core/wire/redact.h"
-#include "options/table.h"
 
 /* Adds one value; NULL differs from "". */
 static void

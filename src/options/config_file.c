@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bounds.h"
 #include "io/private_file.h"
@@ -133,8 +132,7 @@ struct reader {
 static int
 fail(struct reader *r, const char *what)
 {
-	*r->why = xasprintf("%s:%u: %s", r->path, r->line, what);
-	return -1;
+	return fail_why(r->why, "%s:%u: %s", r->path, r->line, what);
 }
 
 static const char blanks[] = " \t\r"; /* around what counts */
@@ -150,14 +148,11 @@ blank(char c)
 static struct span
 without_comment(struct span s)
 {
-	size_t i;
+	size_t i = 0;
 
-	for (i = 0; i < s.n; i++)
-		if (s.p[i] == '#' && (i == 0 || blank(s.p[i - 1]))) {
-			s.n = i;
-			break;
-		}
-	return span_trim(s, blanks);
+	while (i < s.n && (s.p[i] != '#' || (i > 0 && !blank(s.p[i - 1]))))
+		i++;
+	return span_trim((struct span){ s.p, i }, blanks);
 }
 
 /* Returns the text in quotes, owned by the caller; s starts after the first
@@ -170,17 +165,12 @@ quoted(struct reader *r, struct span s)
 	char *value = xmalloc(s.n + 1);
 	const char *escape;
 	size_t i, n = 0;
-	char c;
 
 	for (i = 0; i < s.n && s.p[i] != '"'; i++) {
-		if (s.p[i] == '\\' && i + 1 < s.n) {
-			i++;
-			escape = strchr(from, s.p[i]);
-			c = escape == NULL ? s.p[i] : to[escape - from];
-		} else {
-			c = s.p[i];
-		}
-		value[n++] = c;
+		escape = s.p[i] == '\\' && i + 1 < s.n ?
+		    strchr(from, s.p[++i]) :
+		    NULL;
+		value[n++] = escape == NULL ? s.p[i] : to[escape - from];
 	}
 	value[n] = '\0';
 	if (i < s.n &&
@@ -238,19 +228,14 @@ find_option(struct reader *r, struct span name, bool letter, bool *off)
 		free(prefix);
 		return NULL;
 	}
-	if ((row->flags & OPTION_ARGV_ONLY) != 0 ||
-	    row->kind == OPTION_CONFIG) {
-		*r->why = xasprintf("%s:%u: \"%s\" cannot be set in a file",
+	if ((row->flags & OPTION_ARGV_ONLY) != 0 || row->kind == OPTION_CONFIG)
+		fail_why(r->why, "%s:%u: \"%s\" cannot be set in a file",
 		    r->path, r->line, row->name);
-		return NULL;
-	}
-	if (row->offset == offsetof(struct options, url) &&
+	else if (row->offset == offsetof(struct options, url) &&
 	    row->kind == OPTION_STRING && r->section != NULL &&
-	    strcmp(r->section, "*") != 0) {
+	    strcmp(r->section, "*") != 0)
 		fail(r, "a section cannot set the URL that selects it");
-		return NULL;
-	}
-	return row;
+	return *r->why == NULL ? row : NULL;
 }
 
 static void
@@ -380,9 +365,7 @@ option_file_read(struct option_settings *out, const char *path,
 		.out = out, .path = path, .weight = weight, .why = why
 	};
 	struct buf text;
-	struct span line;
-	const char *lf;
-	size_t at = 0;
+	struct span rest;
 	bool others = false, home, lost;
 	int error, rc = 0;
 
@@ -402,24 +385,16 @@ option_file_read(struct option_settings *out, const char *path,
 			    home ? " to a folder of your own" : "");
 		rc = -1;
 	}
-	if (rc == 0 && error == 0 && span_is_utf16(buf_span(&text))) {
+	if (rc == 0 && span_is_utf16(buf_span(&text))) {
 		r.line = 1;
 		rc = fail(&r, "the file is UTF-16; save it as UTF-8");
 	}
-	at = text.n - span_unmarked(buf_span(&text)).n;
-	while (rc == 0 && error == 0 && at < text.n) {
-		lf = memchr(text.p + at, '\n', text.n - at);
-		line.p = text.p + at;
-		line.n = lf == NULL ? text.n - at : (size_t)(lf - line.p);
-		at += line.n + 1;
-		r.line++;
-		rc = read_line(&r, line);
-	}
+	rest = span_unmarked(buf_span(&text));
+	for (r.line = 1; rc == 0 && error == 0 && rest.n > 0; r.line++)
+		rc = read_line(&r, span_take(&rest, '\n'));
 	*exposed = rc == 0 && r.secret && others;
 	free(r.section);
-	if (text.n > 0)
-		mem_wipe(text.p, text.n);
-	buf_free(&text);
+	buf_wipe(&text);
 	return rc;
 }
 

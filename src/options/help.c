@@ -12,7 +12,6 @@
 #include "base/codec.h"
 #include "core/wire/redact.h"
 #include "options/set.h"
-#include "options/table.h"
 
 #define HELP_COLUMNS 79
 #define HELP_TEXT_AT 30

@@ -9,11 +9,9 @@
 #include "options/options.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/wire/redact.h"
 #include "options/set.h"
-#include "options/table.h"
 #include "os/file.h"
 #include "os/place.h"
 

@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "io/url.h"
-
 #define WHOLE_MAX (INT64_MAX / 100000)
 
 /* Reads digits and moves *s past them. A number beyond WHOLE_MAX becomes

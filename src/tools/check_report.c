@@ -5,14 +5,10 @@
 #include "tools/check.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "base/codec.h"
-#include "base/mem.h"
 #include "os/clock.h"
 #include "os/terminal.h"
 

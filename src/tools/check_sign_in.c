@@ -1,13 +1,10 @@
 /* "mcpsplice check": what the server wants of the user, and what there is. */
 #include "config.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/codec.h"
-#include "signin/discovery.h"
 #include "tools/check.h"
 #include "tools/command.h"
 

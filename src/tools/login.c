@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bounds.h"
 #include "base/codec.h"
@@ -202,15 +201,6 @@ on_typed(struct frame *f, void *arg)
 }
 
 static void
-on_typed_too_long(uint64_t size, struct span id, bool request, void *arg)
-{
-	(void)size;
-	(void)id;
-	(void)request;
-	(void)arg;
-}
-
-static void
 on_stdin(int fd, int what, void *arg)
 {
 	struct talk *t = arg;
@@ -230,8 +220,7 @@ on_stdin(int fd, int what, void *arg)
 static void
 user_run(struct talk *t)
 {
-	static const struct lines_ops typed_ops = { on_typed,
-		on_typed_too_long };
+	static const struct lines_ops typed_ops = { .line = on_typed };
 	struct account *a = &t->account;
 	struct login_config *c = &a->login;
 	struct login_done d;

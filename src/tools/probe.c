@@ -8,7 +8,6 @@
 #include "tools/probe.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/exchange/fault.h"
 #include "core/wire/msg.h"

@@ -5,12 +5,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bounds.h"
 #include "base/codec.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "core/wire/json.h"
 #include "core/wire/lines.h"
 #include "core/wire/msg.h"
@@ -263,15 +261,6 @@ on_line(struct frame *f, void *arg)
 		take_message(p, f);
 	else
 		frame_unref(f);
-}
-
-static void
-on_too_long(uint64_t size, struct span id, bool request, void *arg)
-{
-	(void)size;
-	(void)id;
-	(void)request;
-	(void)arg;
 }
 
 static void
@@ -532,7 +521,7 @@ initialize(struct proxy_child *p, char **why)
 struct proxy_child *
 proxy_child_start(const struct options *o, int64_t limit_ms, char **why)
 {
-	static const struct lines_ops ops = { on_line, on_too_long };
+	static const struct lines_ops ops = { .line = on_line };
 	struct loop *l = setup_loop(why);
 	struct proxy_child *p;
 

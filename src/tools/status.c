@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "auth/claims.h"
@@ -16,7 +15,6 @@
 #include "proxy/cache/process_note.h"
 #include "signin/account.h"
 #include "signin/client_messages.h"
-#include "signin/login.h"
 #include "tools/command.h"
 
 /* What the processes that run, and those that have ended, tell of themselves. */

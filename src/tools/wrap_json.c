@@ -11,7 +11,6 @@
 
 #include "base/bounds.h"
 #include "base/codec.h"
-#include "base/mem.h"
 #include "core/wire/json.h"
 
 /* --- JSON as people write it --- */

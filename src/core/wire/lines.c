@@ -280,7 +280,8 @@ stop_skipping(struct lines *l)
 	id = id_scan_end(&l->id_scan, &request);
 	if (l->cr)
 		l->skipped--;
-	l->ops.too_long(l->skipped, id, request, l->arg);
+	if (l->ops.too_long != NULL)
+		l->ops.too_long(l->skipped, id, request, l->arg);
 }
 
 static struct span
