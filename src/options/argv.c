@@ -16,6 +16,7 @@
 
 struct argv_state {
 	struct option_argv *out;
+	struct options *o;
 	int argc;
 	char **argv;
 	int at;       /* index of the current argument */
@@ -94,7 +95,7 @@ read_long(struct argv_state *st, char *arg)
 	row = option_table_find((struct span){ arg, n }, &off);
 	if (row == NULL || (row->flags & OPTION_NO_ARGV) != 0) {
 		blank_secret(st, value);
-		*st->why = st->out->operands.n > 0 ?
+		*st->why = st->o->operands.n > 0 ?
 		    xasprintf("unknown option \"--%.*s\"; to pass it to the "
 			      "tool, write %.*s=VALUE",
 			(int)n, arg, (int)n, arg) :
@@ -184,14 +185,14 @@ read_topic(struct argv_state *st, const char *arg)
 	row = *arg == '-' && name.n == 1 ? option_table_letter(*name.p) :
 					   option_table_find(name, &off);
 	if (span_is(name, "all")) {
-		st->out->help_all = true;
+		st->o->help_all = true;
 	} else if (strcmp(arg, "help") == 0 || strcmp(arg, "version") == 0) {
 		return 0; /* the first screen says it */
 	} else if (command != COMMAND_PROXY) {
-		st->out->command = command;
+		st->o->command = command;
 	} else if (st->topic && row != NULL &&
 	    (row->flags & OPTION_NO_ARGV) == 0) {
-		st->out->help_option = row->name;
+		st->o->help_option = row->name;
 	} else if (st->topic) {
 		return fail_why(st->why,
 		    "no help on \"%s\"; see \"mcpsplice help all\"",
@@ -207,7 +208,7 @@ is_for_switch(const struct argv_state *st, const char *arg)
 {
 	const char *before = st->argv[st->at - 1];
 
-	if (st->out->operands.n > 0)
+	if (st->o->operands.n > 0)
 		return false;
 	if (strcmp(arg, "any") == 0)
 		return strcmp(before, "--fail") == 0;
@@ -240,16 +241,16 @@ read_operand(struct argv_state *st, char *arg)
 		return -1;
 	st->operand = true;
 	if (command != COMMAND_PROXY) {
-		st->out->command = command;
-		st->out->command_at = st->at;
+		st->o->command = command;
+		st->o->command_at = st->at;
 		return 0;
 	}
-	if (st->out->command == COMMAND_WRAP ||
+	if (st->o->command == COMMAND_WRAP ||
 	    (st->url &&
-		(st->out->command == COMMAND_CALL ||
-		    (st->out->command == COMMAND_TOOLS &&
-			st->out->operands.n == 0)))) {
-		strings_add(&st->out->operands, xstrdup(arg));
+		(st->o->command == COMMAND_CALL ||
+		    (st->o->command == COMMAND_TOOLS &&
+			st->o->operands.n == 0)))) {
+		strings_add(&st->o->operands, xstrdup(arg));
 		return 0;
 	}
 	if (!st->url) {
@@ -263,7 +264,7 @@ read_operand(struct argv_state *st, char *arg)
 		return 0;
 	}
 	command = command_of(arg);
-	if (command != COMMAND_PROXY && st->out->command == COMMAND_PROXY)
+	if (command != COMMAND_PROXY && st->o->command == COMMAND_PROXY)
 		return fail_why(st->why,
 		    "put the command first: mcpsplice %s URL", arg);
 	if (strstr(arg, "://") != NULL)
@@ -285,7 +286,7 @@ has_long_dash(const struct argv_state *st, const char *arg)
 {
 	return strncmp(arg, "\xe2\x80", 2) == 0 &&
 	    (unsigned char)arg[2] >= 0x90 && (unsigned char)arg[2] <= 0x95 &&
-	    (st->out->command != COMMAND_CALL || st->out->operands.n == 0);
+	    (st->o->command != COMMAND_CALL || st->o->operands.n == 0);
 }
 
 /* Returns how many arguments are left of "npx -y mcp-remote[@VERSION]", or of
@@ -306,10 +307,11 @@ leftover(int argc, char **argv, bool *remote)
 }
 
 int
-option_argv_read(struct option_argv *out, int argc, char **argv, char **why)
+option_argv_read(struct option_argv *out, struct options *o, int argc,
+    char **argv, char **why)
 {
 	struct argv_state st = {
-		.out = out, .argc = argc, .argv = argv, .why = why
+		.out = out, .o = o, .argc = argc, .argv = argv, .why = why
 	};
 	bool ended = false;
 	char *arg;

@@ -236,14 +236,6 @@ fill_proxies(struct http_config *c, struct network *n, const struct options *o)
 	}
 }
 
-static bool
-asks_for_no_checks(void)
-{
-	const char *value = getenv("NODE_TLS_REJECT_UNAUTHORIZED");
-
-	return string_eq(value, "0");
-}
-
 static void
 fill(struct http_config *c, const struct options *o)
 {
@@ -261,7 +253,8 @@ fill(struct http_config *c, const struct options *o)
 	c->cacert = o->cacert;
 	c->ca_folder = o->ca_folder;
 	c->cacert_extra = o->cacert_extra;
-	c->node_insecure = asks_for_no_checks();
+	c->node_insecure = string_eq(getenv("NODE_TLS_REJECT_UNAUTHORIZED"),
+	    "0");
 	c->ipv4_only = o->ipv4_only;
 	c->ipv6_only = o->ipv6_only;
 	c->resolve = (const char *const *)o->resolve.list;
@@ -404,17 +397,6 @@ network_auth(struct network *n, struct loop *l, const struct options *o,
 	return make(l, &c, o, why);
 }
 
-/* Do requests to this URL go through an HTTP proxy? The address of the host is
- * then unknown. */
-static bool
-network_has_proxy(const struct options *o, const char *url)
-{
-	struct http_config c = { 0 };
-
-	fill(&c, o);
-	return http_takes_proxy(&c, url);
-}
-
 struct loop *
 setup_loop(char **why)
 {
@@ -552,11 +534,13 @@ setup_import(struct import_config *c, const struct options *o,
 bool
 setup_needs_peer(const struct options *o, const struct url *url)
 {
+	struct http_config c = { 0 };
 	enum address_class class;
 
+	fill(&c, o);
 	return !url_is_loopback(url) && o->unix_socket == NULL &&
 	    address_literal(url->host, &class) != 0 &&
-	    !network_has_proxy(o, url->text);
+	    !http_takes_proxy(&c, url->text);
 }
 
 char *

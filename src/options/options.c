@@ -636,7 +636,6 @@ static int
 load(struct loader *l)
 {
 	struct options *o = l->o;
-	int rc;
 
 	o->login_process = is_process(l->from, "login");
 	o->peer_process = is_process(l->from, "tools");
@@ -644,17 +643,11 @@ load(struct loader *l)
 		o->command = o->login_process ? COMMAND_LOGIN : COMMAND_TOOLS;
 		return 0;
 	}
-	rc = option_argv_read(&l->argv, l->from->argc, l->from->argv, l->why);
-	o->command = l->argv.command;
-	o->command_at = l->argv.command_at;
-	o->operands = l->argv.operands;
-	l->argv.operands = (struct strings){ 0 };
-	if (rc < 0)
+	if (option_argv_read(&l->argv, o, l->from->argc, l->from->argv,
+		l->why) < 0)
 		return -1;
 	o->help = asked_for(l, "help");
 	o->version = asked_for(l, "version");
-	o->help_all = l->argv.help_all;
-	o->help_option = l->argv.help_option;
 	if (o->help || o->version)
 		return 0; /* also works if a file is broken */
 	if (o->command == COMMAND_WRAP)

@@ -417,12 +417,6 @@ option_set_free(struct option_settings *all)
 	*all = (struct option_settings){ 0 };
 }
 
-static struct option_origin *
-origin_of(struct options *o, const struct option_row *row)
-{
-	return &o->origins[option_table_main(row) - option_table];
-}
-
 static void
 origin_add(struct option_origin *origin, const struct option_setting *s)
 {
@@ -692,7 +686,8 @@ effective(const struct option_setting *s)
 int
 option_set_apply(struct options *o, const struct option_setting *s, char **why)
 {
-	struct option_origin *origin = origin_of(o, s->row);
+	struct option_origin
+	    *origin = &o->origins[option_table_main(s->row) - option_table];
 	void *field = option_field(o, s->row);
 	int rc = 0;
 

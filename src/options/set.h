@@ -72,11 +72,6 @@ const char *option_named_variable(const struct options *o,
 
 struct option_argv {
 	struct option_settings settings;
-	enum command command;
-	int command_at;          /* the index of its word; 0: none was given */
-	struct strings operands; /* of a command, behind the URL */
-	bool help_all;           /* help is wanted about all options */
-	const char *help_option; /* about this one */
 	/* A literal secret was given, and is overwritten now. */
 	bool secret;                       /* of the server */
 	const struct option_row *password; /* of a proxy: by this option */
@@ -85,9 +80,10 @@ struct option_argv {
 	bool remote;  /* the last one is mcp-remote's name */
 };
 
-/* Reads argv. Returns 0, or -1 with *why. Free out in both cases. */
-int option_argv_read(struct option_argv *out, int argc, char **argv,
-    char **why);
+/* Reads argv; command, operands and what help is wanted about become those of o.
+ * Returns 0, or -1 with *why. Free out in both cases. */
+int option_argv_read(struct option_argv *out, struct options *o, int argc,
+    char **argv, char **why);
 
 /* --- config_file.c --- */
 

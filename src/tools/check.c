@@ -102,17 +102,6 @@ filter_of(const struct options *o)
 				     "";
 }
 
-static size_t
-count_of(struct span list)
-{
-	struct span key, item;
-	size_t at = 0, n = 0;
-
-	while (json_next(list, &at, &key, &item))
-		n++;
-	return n;
-}
-
 static void
 tell_list(struct check *c, struct proxy_child *p, const char *family,
     const char *method)
@@ -123,7 +112,8 @@ tell_list(struct check *c, struct proxy_child *p, const char *family,
 	const char *filter = "";
 	char *why = NULL;
 	struct buf list = { 0 };
-	size_t n;
+	struct span key, item;
+	size_t at = 0, n = 0;
 
 	report_step(r, family, method);
 	if (json_get(caps, family).n == 0) {
@@ -136,7 +126,8 @@ tell_list(struct check *c, struct proxy_child *p, const char *family,
 	}
 	proxy_child_within(p, check_time(c, LIST_MS));
 	if (list_all(p, method, family, &list, &why) == 0) {
-		n = count_of(buf_span(&list));
+		while (json_next(buf_span(&list), &at, &key, &item))
+			n++;
 		if (strcmp(family, "tools") == 0)
 			filter = filter_of(c->options);
 		report_number(r, "count", (int64_t)n);
@@ -166,10 +157,8 @@ tell_ping(struct check *c, struct proxy_child *p, bool modern)
 	f = proxy_child_ask(p, "ping", no_span, &why);
 	if (f != NULL && f->kind == FRAME_ERROR)
 		proxy_child_explain(f, &why);
-	if (why == NULL)
-		report_end(c->report, STEP_OK, "answered");
-	else
-		report_end(c->report, STEP_FAILED, "%s", why);
+	report_end(c->report, why == NULL ? STEP_OK : STEP_FAILED, "%s",
+	    why == NULL ? "answered" : why);
 	frame_unref(f);
 	free(why);
 }
@@ -382,11 +371,11 @@ check_configuration(struct check *c)
 		buf_addf(&text, "; ignored: %s", o->notes.list[i]);
 	for (i = 0; i < faults.n; i++)
 		buf_addf(&text, "; %s", faults.list[i]);
-	if (good)
-		report_end(r, faults.n > 0 ? STEP_WARNING : STEP_OK, "%s",
-		    buf_str(&text));
-	else
-		report_end(r, STEP_FAILED, "%s", why);
+	report_end(r,
+	    !good            ? STEP_FAILED :
+		faults.n > 0 ? STEP_WARNING :
+			       STEP_OK,
+	    "%s", good ? buf_str(&text) : why);
 	if (!good)
 		check_skip(c, "name");
 	free(why);

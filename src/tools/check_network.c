@@ -70,13 +70,12 @@ static void
 fail(struct check *c, const char *name, const struct http_way *w,
     int64_t since_us, const char *why)
 {
+	bool named = w->tried != NULL && strstr(c->url.host, w->tried) == NULL;
+
 	report_told(c->report, name, w->total_us - since_us);
 	report_text(c->report, "tried", w->tried);
-	if (w->tried != NULL && strstr(c->url.host, w->tried) == NULL)
-		report_end(c->report, STEP_FAILED, "%s It tried %s.", why,
-		    w->tried);
-	else
-		report_end(c->report, STEP_FAILED, "%s", why);
+	report_end(c->report, STEP_FAILED, named ? "%s It tried %s." : "%s",
+	    why, w->tried);
 }
 
 static void
@@ -97,42 +96,37 @@ tell_name(struct check *c, const struct http_way *w)
 		report_end(r, STEP_OK, "%s is %s", c->url.host, address);
 }
 
+/* Tells of the proxy that was used, or failed; or that there is one which is
+ * not. */
 static void
 tell_proxy(struct check *c, const struct http_way *w, const char *why)
 {
 	struct report *r = c->report;
 	char *from = NULL;
 	char *proxy = network_proxy(c->options, check_secure(c), &from);
+	bool used = w->proxied || why != NULL;
 
-	report_told(r, "proxy", why != NULL ? w->total_us : w->connect_us);
-	report_text(r, "proxy", proxy);
+	if (!used && proxy == NULL)
+		return;
+	report_told(r, "proxy",
+	    why != NULL    ? w->total_us :
+		w->proxied ? w->connect_us :
+			     -1);
+	report_text(r, "proxy", used ? proxy : NULL);
 	report_text(r, "from", from);
 	if (why != NULL) {
 		report_end(r, STEP_FAILED, "%s", why);
-	} else {
+	} else if (used) {
 		report_text(r, "address", w->address);
 		report_end(r, STEP_OK, "%s, from %s",
 		    proxy != NULL ? proxy : "a proxy",
 		    from != NULL ? from : "libcurl");
+	} else {
+		report_end(r, STEP_OK,
+		    "%s names one, but this host bypasses it (--noproxy, "
+		    "NO_PROXY, or this machine itself)",
+		    from);
 	}
-	free(proxy);
-	free(from);
-}
-
-static void
-tell_no_proxy(struct check *c)
-{
-	char *from = NULL;
-	char *proxy = network_proxy(c->options, check_secure(c), &from);
-
-	if (proxy == NULL)
-		return;
-	report_told(c->report, "proxy", -1);
-	report_text(c->report, "from", from);
-	report_end(c->report, STEP_OK,
-	    "%s names one, but this host bypasses it (--noproxy, NO_PROXY, "
-	    "or this machine itself)",
-	    from);
 	free(proxy);
 	free(from);
 }
@@ -163,22 +157,17 @@ part_of(const char *name, const char *key)
 	const char *at = name;
 	size_t n = strlen(key);
 
-	while (at != NULL) {
+	for (; at != NULL; at = strchr(at, ',')) {
 		at += strspn(at, ", ");
-		if (strncmp(at, key, n) == 0) {
-			size_t blanks = strspn(at + n, " ");
-
-			if (at[n + blanks] == '=') {
-				at += n + blanks + 1;
-				at += strspn(at, " ");
-				n = *at == '"' ? 1 + strcspn(at + 1, "\"") :
-						 strcspn(at, ",");
-				return (struct span){ at, n };
-			}
-		}
-		at = strchr(at, ',');
+		if (strncmp(at, key, n) != 0 ||
+		    at[n + strspn(at + n, " ")] != '=')
+			continue;
+		at += n + strspn(at + n, " ") + 1;
+		at += strspn(at, " ");
+		n = *at == '"' ? 1 + strcspn(at + 1, "\"") : strcspn(at, ",");
+		return (struct span){ at, n };
 	}
-	return (struct span){ NULL, 0 };
+	return no_span;
 }
 
 void
@@ -218,6 +207,24 @@ is_late(const struct http_certificate *cert)
 	    left < (cert->until - cert->from) / 3;
 }
 
+static void
+add_text(struct buf *json, const char *name, const char *value)
+{
+	buf_adds(json, name);
+	codec_json_string(json, span_of(value));
+}
+
+/* Appends its first and its last day, with words before each. */
+static void
+add_life(struct buf *out, const struct http_certificate *cert, const char *from,
+    const char *until)
+{
+	buf_adds(out, from);
+	check_show_day(out, cert->from);
+	buf_adds(out, until);
+	check_show_day(out, cert->until);
+}
+
 /* Adds the chain to the JSON, and returns when the first of it expires, 0 if
  * that is not known. Sets *late if one has to be renewed. */
 static int64_t
@@ -233,16 +240,11 @@ add_chain(struct report *r, const struct http_way *w, bool *late)
 		*late = *late || is_late(cert);
 		if (cert->until > 0 && (first == 0 || cert->until < first))
 			first = cert->until;
-		buf_adds(&json, i > 0 ? ",{\"subject\":" : "[{\"subject\":");
-		codec_json_string(&json, span_of(cert->subject));
-		buf_adds(&json, ",\"issuer\":");
-		codec_json_string(&json, span_of(cert->issuer));
-		buf_adds(&json, ",\"names\":");
-		codec_json_string(&json, span_of(cert->names));
-		buf_adds(&json, ",\"from\":\"");
-		check_show_day(&json, cert->from);
-		buf_adds(&json, "\",\"until\":\"");
-		check_show_day(&json, cert->until);
+		add_text(&json,
+		    i > 0 ? ",{\"subject\":" : "[{\"subject\":", cert->subject);
+		add_text(&json, ",\"issuer\":", cert->issuer);
+		add_text(&json, ",\"names\":", cert->names);
+		add_life(&json, cert, ",\"from\":\"", "\",\"until\":\"");
 		buf_adds(&json, "\"}");
 	}
 	if (w->n > 0) {
@@ -297,11 +299,8 @@ tell_tls(struct check *c, const struct http_way *w)
 		    days == 1 ? "" : "s");
 	}
 	if (late)
-		report_end(r, STEP_WARNING,
-		    "%s: the server's operator has to renew it soon",
-		    buf_str(&text));
-	else
-		report_end(r, STEP_OK, "%s", buf_str(&text));
+		buf_adds(&text, ": the server's operator has to renew it soon");
+	report_end(r, late ? STEP_WARNING : STEP_OK, "%s", buf_str(&text));
 	buf_free(&text);
 }
 
@@ -325,10 +324,7 @@ fail_tls(struct check *c, const struct probe *p, const char *why)
 	if (seen.n > 0) {
 		buf_adds(&text, " The server shows ");
 		describe(&text, &seen);
-		buf_adds(&text, ", valid from ");
-		check_show_day(&text, seen.chain[0].from);
-		buf_adds(&text, " until ");
-		check_show_day(&text, seen.chain[0].until);
+		add_life(&text, seen.chain, ", valid from ", " until ");
 		if (seen.chain[0].names != NULL)
 			buf_addf(&text, ", for %.300s", seen.chain[0].names);
 		buf_adds(&text, ".");
@@ -381,10 +377,7 @@ save_certificate(const struct http_way *w, const char *file, char **why)
 	buf_adds(&text, "\n  for      ");
 	codec_visible(&text, span_of(cert->names != NULL ? cert->names : "?"),
 	    SIZE_MAX);
-	buf_adds(&text, "\n  valid    from ");
-	check_show_day(&text, cert->from);
-	buf_adds(&text, " until ");
-	check_show_day(&text, cert->until);
+	add_life(&text, cert, "\n  valid    from ", " until ");
 	buf_adds(&text, "\n  SHA-256  ");
 	rc = fingerprint(&text, cert->pem);
 	if (rc != 0)
@@ -423,17 +416,6 @@ check_save_certificate(struct check *c, const char *file, char **why)
 	return status;
 }
 
-static void
-tell_no_tls(struct check *c)
-{
-	if (url_is_loopback(&c->url) || c->options->unix_socket != NULL)
-		return;
-	report_told(c->report, "TLS", -1);
-	report_end(c->report, STEP_WARNING,
-	    "none (--allow-http): anyone on the network path can read "
-	    "everything, tokens included");
-}
-
 /* --- all of it --- */
 
 /* Prints the lines up to the place where it ended. */
@@ -449,12 +431,7 @@ tell(struct check *c, const struct probe *p, enum place end, const char *why)
 	}
 	if (named)
 		tell_name(c, w);
-	if (w->proxied)
-		tell_proxy(c, w, end == PLACE_PROXY ? why : NULL);
-	else if (end == PLACE_PROXY)
-		tell_proxy(c, w, why);
-	else
-		tell_no_proxy(c);
+	tell_proxy(c, w, end == PLACE_PROXY ? why : NULL);
 	if (end == PLACE_PROXY)
 		return;
 	if (end == PLACE_CONNECT) {
@@ -467,8 +444,12 @@ tell(struct check *c, const struct probe *p, enum place end, const char *why)
 		fail_tls(c, p, why);
 	else if (check_secure(c))
 		tell_tls(c, w);
-	else
-		tell_no_tls(c);
+	else if (!url_is_loopback(&c->url) && c->options->unix_socket == NULL) {
+		report_told(c->report, "TLS", -1);
+		report_end(c->report, STEP_WARNING,
+		    "none (--allow-http): anyone on the network path can read "
+		    "everything, tokens included");
+	}
 }
 
 /* Says what was waited for in vain, for a way that ended in silence; the caller

@@ -77,20 +77,15 @@ fitting(struct span text, size_t columns)
 void
 report_wrap(struct buf *out, struct span text, size_t columns, size_t indent)
 {
-	size_t n = fitting(text, columns);
+	size_t n, before = out->n;
 
-	buf_add(out, text.p, n);
-	text.p += n;
-	text.n -= n;
 	while (text.n > 0) {
-		while (text.n > 0 && *text.p == ' ') {
-			text.p++;
-			text.n--;
-		}
 		n = fitting(text, columns);
-		if (n > 0)
-			buf_addf(out, "\n%*s%.*s", (int)indent, "", (int)n,
-			    text.p);
+		if (out->n > before && n > 0)
+			buf_addf(out, "\n%*s", (int)indent, "");
+		buf_add(out, text.p, n);
+		for (; n < text.n && text.p[n] == ' '; n++)
+			continue;
 		text.p += n;
 		text.n -= n;
 	}
@@ -98,27 +93,21 @@ report_wrap(struct buf *out, struct span text, size_t columns, size_t indent)
 
 /* --- the report --- */
 
-static size_t
-text_columns(void)
-{
-	unsigned columns = os_terminal_columns();
-
-	if (columns < TEXT_AT + LEAST_COLUMNS)
-		return SIZE_MAX;
-	return columns - (size_t)TEXT_AT - 1;
-}
-
 struct report *
 report_new(bool json, const char *url)
 {
 	struct report *r = xcalloc(1, sizeof *r);
+	unsigned columns;
 	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
 
 	r->json = json;
 	r->terminal = !json && os_is_terminal(OS_STDOUT);
 	r->colours = r->terminal && (no_colour == NULL || *no_colour == '\0') &&
 	    term != NULL && strcmp(term, "dumb") != 0;
-	r->columns = r->terminal ? text_columns() : SIZE_MAX;
+	columns = r->terminal ? os_terminal_columns() : 0;
+	r->columns = columns < TEXT_AT + LEAST_COLUMNS ?
+	    SIZE_MAX :
+	    columns - (size_t)TEXT_AT - 1;
 	r->url = xstrdup(url);
 	r->begun = report_now_us();
 	return r;
@@ -160,41 +149,31 @@ report_told(struct report *r, const char *name, int64_t us)
 	report_took(r, us);
 }
 
-static void
-add_name(struct report *r, const char *name)
-{
-	buf_adds(&r->data, ",");
-	codec_json_string(&r->data, span_of(name));
-	buf_adds(&r->data, ":");
-}
-
 void
 report_text(struct report *r, const char *name, const char *value)
 {
 	if (value == NULL)
 		return;
-	add_name(r, name);
+	report_raw(r, name, no_span);
 	codec_json_string(&r->data, span_of(value));
 }
 
 void
 report_number(struct report *r, const char *name, int64_t value)
 {
-	add_name(r, name);
-	buf_addf(&r->data, "%" PRId64, value);
+	buf_addf(&r->data, ",\"%s\":%" PRId64, name, value);
 }
 
 void
 report_flag(struct report *r, const char *name, bool value)
 {
-	add_name(r, name);
-	buf_adds(&r->data, value ? "true" : "false");
+	report_raw(r, name, span_of(value ? "true" : "false"));
 }
 
 void
 report_raw(struct report *r, const char *name, struct span raw)
 {
-	add_name(r, name);
+	buf_addf(&r->data, ",\"%s\":", name);
 	buf_addspan(&r->data, raw);
 }
 
@@ -247,7 +226,7 @@ void
 report_end(struct report *r, enum step_state state, const char *fmt, ...)
 {
 	struct buf text = { 0 };
-	char *full = NULL;
+	char *full;
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -270,13 +249,11 @@ report_end(struct report *r, enum step_state state, const char *fmt, ...)
 static void
 close_json(struct report *r)
 {
-	struct buf url = { 0 };
-
-	codec_json_string(&url, span_of(r->url));
+	buf_reset(&r->data);
+	codec_json_string(&r->data, span_of(r->url));
 	printf("{\"url\":%s,\"ok\":%s,\"ms\":%" PRId64 ",\"steps\":[%s]}\n",
-	    buf_str(&url), r->failed == NULL ? "true" : "false",
+	    buf_str(&r->data), r->failed == NULL ? "true" : "false",
 	    (report_now_us() - r->begun) / 1000, buf_str(&r->steps));
-	buf_free(&url);
 }
 
 static void

@@ -334,15 +334,6 @@ print_token(const struct record *r)
 	buf_free(&b);
 }
 
-static const char *
-source_name(enum client_source source)
-{
-	static const char *const names[] = { "given", "metadata document",
-		"registered", "from mcp-remote" };
-
-	return names[source];
-}
-
 /* Adds what print_record prints to the list. */
 static void
 list_json(struct json_object *list, const struct record *r)
@@ -391,6 +382,8 @@ print_server(const char *url, const char *profile)
 static void
 print_record(const struct listing *l, const struct record *r, bool provider)
 {
+	static const char *const sources[] = { "given", "metadata document",
+		"registered", "from mcp-remote" };
 	struct record shown = *r; /* borrows all that r has */
 
 	/* The ID token is what the servers are signed in to with. */
@@ -407,7 +400,7 @@ print_record(const struct listing *l, const struct record *r, bool provider)
 	print_field("issuer", r->issuer != NULL ? r->issuer : "the server");
 	if (r->client.id != NULL) {
 		print_field("client", r->client.id);
-		printf("            (%s)\n", source_name(r->client.source));
+		printf("            (%s)\n", sources[r->client.source]);
 	}
 	print_token(&shown);
 }
