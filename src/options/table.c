@@ -38,84 +38,77 @@
 #define SIZE_LIMIT                                                             \
 	((int64_t)(SIZE_MAX / 4 < INT32_MAX ? SIZE_MAX / 4 : (int64_t)1 << 40))
 
-/* All members of a row, in their order. */
-#define ROW(...)                                                               \
+/* The members of a row in their order. GROUP is that of the rows below it. */
+#define ROW(name, c, kind, flags, field, ...)                                  \
 	{                                                                      \
-		__VA_ARGS__                                                    \
+		name, c, kind, GROUP, flags, .offset = AT(field), __VA_ARGS__  \
 	}
-#define TEXT(name, c, group, flags, field, arg, help)                          \
-	ROW(name, c, OPTION_STRING, group, flags, AT(field), arg, NULL, 0, 0,  \
-	    NULL, help)
-#define SWITCH(name, c, group, flags, field, help)                             \
-	ROW(name, c, OPTION_SWITCH, group, flags, AT(field), NULL, NULL, 0, 0, \
-	    NULL, help)
-#define SECONDS(name, field, preset, help)                                     \
-	ROW(name, 0, OPTION_SECONDS, OPTION_LIMITS, 0, AT(field), "SEC",       \
-	    preset, 0, MS_MAX, NULL, help)
-#define SIZE(name, flags, field, preset, help)                                 \
-	ROW(name, 0, OPTION_SIZE, OPTION_LIMITS, flags, AT(field), "SIZE",     \
-	    preset, 0, SIZE_LIMIT, NULL, help)
+#define TEXT(name, c, flags, field, arg, text)                                 \
+	ROW(name, c, OPTION_STRING, flags, field, arg, .help = text)
+#define SWITCH(name, c, flags, field, text)                                    \
+	ROW(name, c, OPTION_SWITCH, flags, field, NULL, .help = text)
+#define SECONDS(name, field, preset, text)                                     \
+	ROW(name, 0, OPTION_SECONDS, 0, field, "SEC", preset, 0, MS_MAX,       \
+	    .help = text)
+#define SIZE(name, flags, field, preset, text)                                 \
+	ROW(name, 0, OPTION_SIZE, flags, field, "SIZE", preset, 0, SIZE_LIMIT, \
+	    .help = text)
 #define UINT(name, flags, field, preset)                                       \
-	ROW(name, 0, OPTION_UINT, OPTION_LIMITS, flags, AT(field), "N",        \
-	    preset, 1, 65535, NULL, NULL)
+	ROW(name, 0, OPTION_UINT, flags, field, "N", preset, 1, 65535)
 /* A text that is checked or has a default; only the manual lists it. */
 #define MANUAL(name, field, arg, preset)                                       \
-	ROW(name, 0, OPTION_STRING, OPTION_SIGN_IN, OPTION_UNLISTED,           \
-	    AT(field), arg, preset, 0, 0, NULL, NULL)
-#define CHOICE(name, kind, group, flags, field, arg, preset, help)             \
-	ROW(name, 0, kind, group, flags, AT(field), arg, preset, 0, 0, NULL,   \
-	    help)
-#define OTHER(name, c, kind, group, flags, field, arg, help)                   \
-	ROW(name, c, kind, group, flags, AT(field), arg, NULL, 0, 0, NULL, help)
+	ROW(name, 0, OPTION_STRING, OPTION_UNLISTED, field, arg, preset)
+#define CHOICE(name, kind, flags, field, arg, preset, text)                    \
+	ROW(name, 0, kind, flags, field, arg, preset, .help = text)
+#define OTHER(name, c, kind, flags, field, arg, text)                          \
+	ROW(name, c, kind, flags, field, arg, .help = text)
 /* Names of other programs: another name for an option of the table, and names
  * that only log a note. */
-#define ALIAS(name, kind, flags, field, arg, as)                               \
-	ROW(name, 0, kind, OPTION_OUTPUT, OPTION_HIDDEN | (flags), AT(field),  \
-	    arg, NULL, 0, 0, as, NULL)
+#define ALIAS(name, kind, flags, field, arg, main)                             \
+	ROW(name, 0, kind, OPTION_HIDDEN | (flags), field, arg, .as = main)
 #define URL_OF(name, transport)                                                \
-	ROW(name, 0, OPTION_STRING, OPTION_OUTPUT, OPTION_HIDDEN, AT(url),     \
-	    "URL", NULL, 0, 0, "url", transport)
+	ROW(name, 0, OPTION_STRING, OPTION_HIDDEN, url, "URL", .as = "url",    \
+	    .help = transport)
 #define NOTED(name, arg, note)                                                 \
-	ROW(name, 0, OPTION_NOTED, OPTION_OUTPUT, OPTION_HIDDEN, 0, arg, NULL, \
-	    0, 0, NULL, note)
+	OTHER(name, 0, OPTION_NOTED, OPTION_HIDDEN, url, arg, note)
 #define IGNORED "has no effect yet; ignored"
 
 const struct option_row option_table[] = {
-	TEXT("url", 0, OPTION_REQUEST, OPTION_NO_ARGV, url, "URL", NULL),
+#define GROUP OPTION_REQUEST
+	TEXT("url", 0, OPTION_NO_ARGV, url, "URL", NULL),
 
-	OTHER("header", 'H', OPTION_HEADER, OPTION_REQUEST, OPTION_BRIEF,
-	    headers, "LINE|@FILE",
+	OTHER("header", 'H', OPTION_HEADER, OPTION_BRIEF, headers, "LINE|@FILE",
 	    "add \"Name: value\"; ${VAR} is replaced; repeatable"),
-	{ "header-file", 0, OPTION_HEADER_FILE, OPTION_REQUEST, 0, AT(headers),
-	    "FILE", NULL, 0, 0, "header", NULL },
-	TEXT("user-agent", 'A', OPTION_REQUEST, 0, user_agent, "TEXT", NULL),
-	SWITCH("no-cookies", 0, OPTION_REQUEST, 0, no_cookies, NULL),
-	SWITCH("compressed", 0, OPTION_REQUEST, 0, compressed, NULL),
-	SWITCH("trace-headers", 0, OPTION_REQUEST, OPTION_UNLISTED,
-	    trace_headers, NULL),
-	SWITCH("http2", 0, OPTION_REQUEST, OPTION_UNLISTED, http2, NULL),
-	SWITCH("allow-http", 0, OPTION_REQUEST, 0, allow_http,
+	ROW("header-file", 0, OPTION_HEADER_FILE, 0, headers, "FILE",
+	    .as = "header"),
+	TEXT("user-agent", 'A', 0, user_agent, "TEXT", NULL),
+	SWITCH("no-cookies", 0, 0, no_cookies, NULL),
+	SWITCH("compressed", 0, 0, compressed, NULL),
+	SWITCH("trace-headers", 0, OPTION_UNLISTED, trace_headers, NULL),
+	SWITCH("http2", 0, OPTION_UNLISTED, http2, NULL),
+	SWITCH("allow-http", 0, 0, allow_http,
 	    "allow unencrypted http to other machines"),
 
-	TEXT("bearer-file", 0, OPTION_SIGN_IN, 0, bearer_file, "FILE",
+#undef GROUP
+#define GROUP OPTION_SIGN_IN
+	TEXT("bearer-file", 0, 0, bearer_file, "FILE",
 	    "send the token in FILE; follow its changes"),
-	TEXT("bearer-env", 0, OPTION_SIGN_IN, OPTION_BRIEF, bearer_env, "VAR",
+	TEXT("bearer-env", 0, OPTION_BRIEF, bearer_env, "VAR",
 	    "send the token in the variable VAR"),
-	TEXT("auth-command", 0, OPTION_SIGN_IN, 0, auth_command, "CMD",
+	TEXT("auth-command", 0, 0, auth_command, "CMD",
 	    "send the credentials that CMD prints"),
-	SWITCH("negotiate", 0, OPTION_SIGN_IN, 0, negotiate,
+	SWITCH("negotiate", 0, 0, negotiate,
 	    "sign in with your Kerberos ticket"),
-	CHOICE("auth", OPTION_CHOICE, OPTION_SIGN_IN, 0, auth,
+	CHOICE("auth", OPTION_CHOICE, 0, auth,
 	    "auto|none|static|oauth|device|client-credentials|"
 	    "workload|enterprise",
 	    "auto", NULL),
-	TEXT("client-id", 0, OPTION_SIGN_IN, 0, client_id, "ID", NULL),
-	TEXT("scope", 0, OPTION_SIGN_IN, 0, scope, "SCOPES", NULL),
-	TEXT("profile", 0, OPTION_SIGN_IN, OPTION_BRIEF, profile, "NAME",
+	TEXT("client-id", 0, 0, client_id, "ID", NULL),
+	TEXT("scope", 0, 0, scope, "SCOPES", NULL),
+	TEXT("profile", 0, OPTION_BRIEF, profile, "NAME",
 	    "keep several sign-ins to one server apart"),
-	SWITCH("no-browser", 0, OPTION_SIGN_IN, 0, no_browser, NULL),
-	TEXT("browser", 0, OPTION_SIGN_IN, OPTION_UNLISTED, browser, "CMD",
-	    NULL),
+	SWITCH("no-browser", 0, 0, no_browser, NULL),
+	TEXT("browser", 0, OPTION_UNLISTED, browser, "CMD", NULL),
 	MANUAL("aws-sigv4", aws_sigv4, "REGION[:SERVICE]", NULL),
 	MANUAL("netrc-file", netrc_file, "FILE", NULL),
 	MANUAL("client-secret-file", client_secret_file, "FILE", NULL),
@@ -134,57 +127,53 @@ const struct option_row option_table[] = {
 	MANUAL("client-metadata-url", client_metadata_url, "URL", NULL),
 	MANUAL("issuer", issuer, "URL", NULL),
 	MANUAL("resource", resource, "URI", NULL),
-	SWITCH("no-resource", 0, OPTION_SIGN_IN, OPTION_UNLISTED, no_resource,
-	    NULL),
-	OTHER("authorize-param", 0, OPTION_LIST, OPTION_SIGN_IN,
-	    OPTION_UNLISTED, authorize_params, "NAME=VALUE", NULL),
+	SWITCH("no-resource", 0, OPTION_UNLISTED, no_resource, NULL),
+	OTHER("authorize-param", 0, OPTION_LIST, OPTION_UNLISTED,
+	    authorize_params, "NAME=VALUE", NULL),
 	MANUAL("token-endpoint", token_endpoint, "URL", NULL),
-	{ "callback-port", 0, OPTION_UINT, OPTION_SIGN_IN, OPTION_UNLISTED,
-	    AT(callback_port), "N", "0", 0, 65535, NULL, NULL },
+	ROW("callback-port", 0, OPTION_UINT, OPTION_UNLISTED, callback_port,
+	    "N", "0", 0, 65535),
 	MANUAL("callback-host", callback_host, "127.0.0.1|localhost|0.0.0.0",
 	    "127.0.0.1"),
 	MANUAL("callback-path", callback_path, "PATH", "/callback"),
-	{ "login-timeout", 0, OPTION_SECONDS, OPTION_SIGN_IN, OPTION_UNLISTED,
-	    AT(login_timeout_ms), "SEC", preset_LOGIN_TIMEOUT_MS, 1000, MS_MAX,
-	    NULL, NULL },
-	SWITCH("use-id-token", 0, OPTION_SIGN_IN, OPTION_UNLISTED, use_id_token,
+	ROW("login-timeout", 0, OPTION_SECONDS, OPTION_UNLISTED,
+	    login_timeout_ms, "SEC", preset_LOGIN_TIMEOUT_MS, 1000, MS_MAX),
+	SWITCH("use-id-token", 0, OPTION_UNLISTED, use_id_token, NULL),
+	SWITCH("assume-pkce", 0, OPTION_UNLISTED, assume_pkce, NULL),
+	SWITCH("allow-private-auth", 0, OPTION_UNLISTED, allow_private_auth,
 	    NULL),
-	SWITCH("assume-pkce", 0, OPTION_SIGN_IN, OPTION_UNLISTED, assume_pkce,
-	    NULL),
-	SWITCH("allow-private-auth", 0, OPTION_SIGN_IN, OPTION_UNLISTED,
-	    allow_private_auth, NULL),
-	SWITCH("allow-cross-origin-prm", 0, OPTION_SIGN_IN, OPTION_UNLISTED,
+	SWITCH("allow-cross-origin-prm", 0, OPTION_UNLISTED,
 	    allow_cross_origin_prm, NULL),
 	MANUAL("auth-store", auth_store, "file|helper:CMD", "file"),
-	SWITCH("cert-auth", 0, OPTION_SIGN_IN, OPTION_UNLISTED, cert_auth,
-	    NULL),
+	SWITCH("cert-auth", 0, OPTION_UNLISTED, cert_auth, NULL),
 
-	TEXT("proxy", 'x', OPTION_NETWORK, OPTION_KEEPS_EMPTY | OPTION_BRIEF,
-	    proxy, "URL", "use this proxy; \"\" for none"),
-	TEXT("cacert", 0, OPTION_NETWORK, OPTION_BRIEF, cacert, "FILE",
+#undef GROUP
+#define GROUP OPTION_NETWORK
+	TEXT("proxy", 'x', OPTION_KEEPS_EMPTY | OPTION_BRIEF, proxy, "URL",
+	    "use this proxy; \"\" for none"),
+	TEXT("cacert", 0, OPTION_BRIEF, cacert, "FILE",
 	    "trust the certificates in FILE"),
-	TEXT("NODE_EXTRA_CA_CERTS", 0, OPTION_NETWORK,
+	TEXT("NODE_EXTRA_CA_CERTS", 0,
 	    OPTION_HIDDEN | OPTION_ARGV_ONLY | OPTION_NO_ARGV, cacert_extra,
 	    "FILE", NULL),
-	TEXT("SSL_CERT_DIR", 0, OPTION_NETWORK,
+	TEXT("SSL_CERT_DIR", 0,
 	    OPTION_HIDDEN | OPTION_ARGV_ONLY | OPTION_NO_ARGV, ca_folder,
 	    "FOLDER", NULL),
-	TEXT("unix-socket", 0, OPTION_NETWORK, 0, unix_socket, "PATH", NULL),
-	TEXT("noproxy", 0, OPTION_NETWORK, OPTION_KEEPS_EMPTY, noproxy, "HOSTS",
+	TEXT("unix-socket", 0, 0, unix_socket, "PATH", NULL),
+	TEXT("noproxy", 0, OPTION_KEEPS_EMPTY, noproxy, "HOSTS", NULL),
+	TEXT("proxy-user", 0, OPTION_SECRET, proxy_user, "USER:PASSWORD", NULL),
+	SWITCH("proxy-negotiate", 0, 0, proxy_negotiate, NULL),
+	TEXT("proxy-cacert", 0, 0, proxy_cacert, "FILE", NULL),
+	TEXT("cert", 'E', 0, cert, "FILE", NULL),
+	TEXT("key", 0, 0, key, "FILE", NULL),
+	TEXT("key-password-file", 0, OPTION_UNLISTED, key_password_file, "FILE",
 	    NULL),
-	TEXT("proxy-user", 0, OPTION_NETWORK, OPTION_SECRET, proxy_user,
-	    "USER:PASSWORD", NULL),
-	SWITCH("proxy-negotiate", 0, OPTION_NETWORK, 0, proxy_negotiate, NULL),
-	TEXT("proxy-cacert", 0, OPTION_NETWORK, 0, proxy_cacert, "FILE", NULL),
-	TEXT("cert", 'E', OPTION_NETWORK, 0, cert, "FILE", NULL),
-	TEXT("key", 0, OPTION_NETWORK, 0, key, "FILE", NULL),
-	TEXT("key-password-file", 0, OPTION_NETWORK, OPTION_UNLISTED,
-	    key_password_file, "FILE", NULL),
-	OTHER("resolve", 0, OPTION_LIST, OPTION_NETWORK, 0, resolve,
-	    "HOST:PORT:ADDRESS", NULL),
-	SWITCH("ipv4", '4', OPTION_NETWORK, 0, ipv4_only, NULL),
-	SWITCH("ipv6", '6', OPTION_NETWORK, 0, ipv6_only, NULL),
+	OTHER("resolve", 0, OPTION_LIST, 0, resolve, "HOST:PORT:ADDRESS", NULL),
+	SWITCH("ipv4", '4', 0, ipv4_only, NULL),
+	SWITCH("ipv6", '6', 0, ipv6_only, NULL),
 
+#undef GROUP
+#define GROUP OPTION_LIMITS
 	SECONDS("init-timeout", init_timeout_ms, preset_INIT_TIMEOUT_MS,
 	    "wait this long for \"initialize\" to succeed"),
 	SECONDS("call-timeout", call_timeout_ms, preset_CALL_TIMEOUT_MS,
@@ -203,65 +192,65 @@ const struct option_row option_table[] = {
 	UINT("max-inflight", OPTION_UNLISTED, max_inflight,
 	    preset_MAX_INFLIGHT),
 	/* before ping-interval: in the environment the number wins */
-	{ "keep-alive", 0, OPTION_FIXED, OPTION_LIMITS, 0, AT(ping_interval_ms),
-	    NULL, NULL, 0, 0, "ping-interval=30", NULL },
-	{ "ping-interval", 0, OPTION_SECONDS, OPTION_LIMITS, 0,
-	    AT(ping_interval_ms), "SEC", "0", 1000, MS_MAX, NULL, NULL },
+	ROW("keep-alive", 0, OPTION_FIXED, 0, ping_interval_ms, NULL,
+	    .as = "ping-interval=30"),
+	ROW("ping-interval", 0, OPTION_SECONDS, 0, ping_interval_ms, "SEC", "0",
+	    1000, MS_MAX),
 
-	CHOICE("replay", OPTION_CHOICE, OPTION_BEHAVIOUR, OPTION_GUARD, replay,
+#undef GROUP
+#define GROUP OPTION_BEHAVIOUR
+	CHOICE("replay", OPTION_CHOICE, OPTION_GUARD, replay,
 	    "never|refused|safe", "safe", "what may be sent again"),
-	CHOICE("start", OPTION_CHOICE, OPTION_BEHAVIOUR, OPTION_BRIEF, start,
+	CHOICE("start", OPTION_CHOICE, OPTION_BRIEF, start,
 	    "auto|wait|stand-in|instant", "auto", "if the server is down"),
-	CHOICE("protocol", OPTION_CHOICE, OPTION_BEHAVIOUR, 0, protocol,
-	    "auto|legacy|modern", "auto", NULL),
-	CHOICE("transport", OPTION_TRANSPORT, OPTION_BEHAVIOUR, 0, transport,
-	    "auto|http|sse", "auto", NULL),
-	OTHER("session-lost-pattern", 0, OPTION_LIST, OPTION_BEHAVIOUR, 0,
-	    session_lost_patterns, "REGEX", NULL),
-	SWITCH("session-lost-in-results", 0, OPTION_BEHAVIOUR, 0,
-	    session_lost_in_results, NULL),
-	OTHER("ignore-tool", 0, OPTION_LIST, OPTION_BEHAVIOUR, OPTION_GUARD,
-	    ignore_tools, "GLOB", NULL),
-	OTHER("only-tool", 0, OPTION_LIST, OPTION_BEHAVIOUR, OPTION_GUARD,
-	    only_tools, "GLOB", NULL),
-	SWITCH("read-only", 0, OPTION_BEHAVIOUR, OPTION_GUARD, read_only, NULL),
-	SWITCH("no-memory", 0, OPTION_BEHAVIOUR, OPTION_GUARD, no_memory,
+	CHOICE("protocol", OPTION_CHOICE, 0, protocol, "auto|legacy|modern",
+	    "auto", NULL),
+	CHOICE("transport", OPTION_TRANSPORT, 0, transport, "auto|http|sse",
+	    "auto", NULL),
+	OTHER("session-lost-pattern", 0, OPTION_LIST, 0, session_lost_patterns,
+	    "REGEX", NULL),
+	SWITCH("session-lost-in-results", 0, 0, session_lost_in_results, NULL),
+	OTHER("ignore-tool", 0, OPTION_LIST, OPTION_GUARD, ignore_tools, "GLOB",
+	    NULL),
+	OTHER("only-tool", 0, OPTION_LIST, OPTION_GUARD, only_tools, "GLOB",
+	    NULL),
+	SWITCH("read-only", 0, OPTION_GUARD, read_only, NULL),
+	SWITCH("no-memory", 0, OPTION_GUARD, no_memory,
 	    "remember nothing about servers except sign-ins"),
-	SWITCH("handshake", 0, OPTION_BEHAVIOUR, OPTION_BRIEF, handshake,
+	SWITCH("handshake", 0, OPTION_BRIEF, handshake,
 	    "send \"initialize\" itself, for use in a shell"),
-	OTHER("fail", 0, OPTION_FAIL, OPTION_BEHAVIOUR, 0, fail, NULL,
+	OTHER("fail", 0, OPTION_FAIL, 0, fail, NULL,
 	    "exit 22 if mcpsplice fails; =any: on any error"),
-	OTHER("config", 'K', OPTION_CONFIG, OPTION_BEHAVIOUR, OPTION_BRIEF, url,
-	    "FILE", "read options from FILE; repeatable"),
+	OTHER("config", 'K', OPTION_CONFIG, OPTION_BRIEF, url, "FILE",
+	    "read options from FILE; repeatable"),
 
-	OTHER("verbose", 'v', OPTION_COUNT, OPTION_OUTPUT, OPTION_BRIEF,
-	    verbose, NULL, "print more on stderr; -vv: everything"),
-	SWITCH("quiet", 'q', OPTION_OUTPUT, 0, quiet, "print only errors"),
-	TEXT("log-file", 0, OPTION_OUTPUT, 0, log_file, "FILE", NULL),
-	CHOICE("log-format", OPTION_CHOICE, OPTION_OUTPUT, 0, log_json,
-	    "text|json", "text", NULL),
-	TEXT("trace", 0, OPTION_OUTPUT, OPTION_UNLISTED, trace, "FILE", NULL),
-	SWITCH("show-config", 0, OPTION_OUTPUT, OPTION_ARGV_ONLY | OPTION_BRIEF,
-	    show_config, "show every value and where it comes from"),
-	SWITCH("help", 'h', OPTION_OUTPUT, OPTION_ARGV_ONLY, help, NULL),
-	SWITCH("version", 'V', OPTION_OUTPUT, OPTION_ARGV_ONLY, version, NULL),
+#undef GROUP
+#define GROUP OPTION_OUTPUT
+	OTHER("verbose", 'v', OPTION_COUNT, OPTION_BRIEF, verbose, NULL,
+	    "print more on stderr; -vv: everything"),
+	SWITCH("quiet", 'q', 0, quiet, "print only errors"),
+	TEXT("log-file", 0, 0, log_file, "FILE", NULL),
+	CHOICE("log-format", OPTION_CHOICE, 0, log_json, "text|json", "text",
+	    NULL),
+	TEXT("trace", 0, OPTION_UNLISTED, trace, "FILE", NULL),
+	SWITCH("show-config", 0, OPTION_ARGV_ONLY | OPTION_BRIEF, show_config,
+	    "show every value and where it comes from"),
+	SWITCH("help", 'h', OPTION_ARGV_ONLY, help, NULL),
+	SWITCH("version", 'V', OPTION_ARGV_ONLY, version, NULL),
 
 	/* the command wrap */
-	SWITCH("list", 0, OPTION_OUTPUT, OPTION_ARGV_ONLY | OPTION_UNLISTED,
-	    wrap_list, NULL),
-	SWITCH("restore", 0, OPTION_OUTPUT, OPTION_ARGV_ONLY | OPTION_UNLISTED,
-	    wrap_restore, NULL),
-	SWITCH("write", 0, OPTION_OUTPUT, OPTION_ARGV_ONLY | OPTION_UNLISTED,
-	    wrap_write, NULL),
+	SWITCH("list", 0, OPTION_ARGV_ONLY | OPTION_UNLISTED, wrap_list, NULL),
+	SWITCH("restore", 0, OPTION_ARGV_ONLY | OPTION_UNLISTED, wrap_restore,
+	    NULL),
+	SWITCH("write", 0, OPTION_ARGV_ONLY | OPTION_UNLISTED, wrap_write,
+	    NULL),
 
-	TEXT("hint", 0, OPTION_OUTPUT, OPTION_UNLISTED | OPTION_SENTENCE, hint,
-	    "TEXT", NULL),
+	TEXT("hint", 0, OPTION_UNLISTED | OPTION_SENTENCE, hint, "TEXT", NULL),
 
 	/* the command check */
-	SWITCH("json", 0, OPTION_OUTPUT, OPTION_ARGV_ONLY | OPTION_UNLISTED,
-	    json, NULL),
-	TEXT("save-certificate", 0, OPTION_OUTPUT,
-	    OPTION_ARGV_ONLY | OPTION_UNLISTED, save_certificate, "FILE", NULL),
+	SWITCH("json", 0, OPTION_ARGV_ONLY | OPTION_UNLISTED, json, NULL),
+	TEXT("save-certificate", 0, OPTION_ARGV_ONLY | OPTION_UNLISTED,
+	    save_certificate, "FILE", NULL),
 
 	/* mcp-remote */
 	ALIAS("disable-cookies", OPTION_SWITCH, 0, no_cookies, NULL,
@@ -279,10 +268,10 @@ const struct option_row option_table[] = {
 	NOTED("body-timeout", "SEC", IGNORED),
 	ALIAS("disable-resource-parameter", OPTION_SWITCH, 0, no_resource, NULL,
 	    "no-resource"),
-	TEXT("static-oauth-client-info", 0, OPTION_OUTPUT,
-	    OPTION_HIDDEN | OPTION_SECRET, client_info, "JSON|@FILE", NULL),
-	TEXT("static-oauth-client-metadata", 0, OPTION_OUTPUT,
-	    OPTION_HIDDEN | OPTION_SECRET, client_metadata, "JSON|@FILE", NULL),
+	TEXT("static-oauth-client-info", 0, OPTION_HIDDEN | OPTION_SECRET,
+	    client_info, "JSON|@FILE", NULL),
+	TEXT("static-oauth-client-metadata", 0, OPTION_HIDDEN | OPTION_SECRET,
+	    client_metadata, "JSON|@FILE", NULL),
 	ALIAS("device-code", OPTION_FIXED, 0, auth, NULL, "auth=device"),
 	ALIAS("client-credentials", OPTION_FIXED, 0, auth, NULL,
 	    "auth=client-credentials"),
