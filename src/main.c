@@ -16,7 +16,6 @@
 #include "proxy/proxy.h"
 #include "signin/account.h"
 #include "tools/command.h"
-#include "tools/proxy_child.h"
 
 /* main tells a failure. */
 static int

@@ -10,7 +10,6 @@
 #include "io/private_file.h"
 #include "os/terminal.h"
 #include "proxy/proxy.h"
-#include "tools/proxy_child.h"
 
 enum { DEPTH = 512, SHOWN = 60 /* bytes of a wrong value */ };
 

@@ -17,7 +17,6 @@
 #include "os/file.h"
 #include "proxy/proxy.h"
 #include "tools/command.h"
-#include "tools/proxy_child.h"
 
 /* "mcpsplice check": a session by way of the proxy, as a host has it. */
 

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "signin/account.h"
-#include "tools/probe.h"
+#include "tools/command.h"
 
 /* Borrowed by all parts. */
 struct check {

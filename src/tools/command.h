@@ -2,12 +2,15 @@
  * The commands that a person types. "tools", "call" and "check" are MCP clients
  * of a proxy, so all that holds for a host holds for them; "wrap" changes the
  * configuration of hosts; "login", "logout" and "status" are about tokens, and
- * "status" and "report" about what runs.
+ * "status" and "report" about what runs. What more than one of them needs is
+ * here, too.
  */
 #ifndef MCPSPLICE_TOOLS_COMMAND_H
 #define MCPSPLICE_TOOLS_COMMAND_H
 
-#include "base/mem.h"
+#include "base/frame.h"
+#include "base/headers.h"
+#include "io/http.h"
 #include "options/options.h"
 #include "store/store.h"
 
@@ -44,6 +47,102 @@ int command_report(const struct options *o, char **why);
 void command_token_text(struct buf *out, const struct record *r);
 /* Appends the user whom the token names; nothing if it names none. */
 void command_user_text(struct buf *out, const struct record *r);
+
+/* --- probe.c: one request without credentials to the MCP server --- */
+
+/* The answer of the MCP server to a request without credentials. The caller
+ * fills in the first three members, and zeros. */
+struct probe {
+	bool watched;               /* way is wanted */
+	int64_t limit_ms;           /* for all of it; 0: none but silence */
+	const struct headers *with; /* sent, too; NULL: none */
+	int status;
+	char *refusal; /* what a client would be told of a 4xx; NULL */
+	char *peer;    /* its address as text; NULL: unknown */
+	bool speaks;   /* the words of an error are those of an MCP server */
+	struct buf challenge;
+	enum http_end end; /* if there was no answer */
+	struct http_way way;
+	/* while it runs: */
+	struct loop *loop;
+	struct url url;
+	struct buf body; /* of an error */
+	char *why;       /* what a client would be told; of no answer */
+};
+
+/* Sends such a request, and runs the loop until the answer is there. Returns 0,
+ * or -1 with *why, which is what a client would be told of the same failure.
+ * Free p with probe_free in both cases. */
+int probe_send(struct probe *p, struct loop *l, const struct options *o,
+    char **why);
+/* Connects to the server, whatever its certificate is, and sends nothing: w
+ * tells the certificate if there is one. Free it with http_way_free. */
+void probe_look(struct http_way *w, struct loop *l, const struct options *o,
+    int64_t limit_ms);
+/* Frees what p holds, not p itself. */
+void probe_free(struct probe *p);
+
+/* --- proxy_child.c --- */
+
+/*
+ * An MCP client for a command: it runs the proxy in a child process, between
+ * two pipes. All functions block.
+ *
+ * The first line to the child is its task: ms for the start (-1: no limit), 1 if
+ * the proxy logs nothing (else 0), and the words of the command line, each as
+ * base64url; a blank stands before each. The child tells what it knows of the
+ * session by lines that no server can send, such as "#10010 2025-11-25".
+ */
+struct proxy_child;
+
+/* Starts the proxy and opens a session. limit_ms (0: none) is for all of it,
+ * and for each later wait together with those before it; proxy_child_within
+ * gives another one from now on. With a limit nothing is asked or shown, and
+ * the user is not told what the proxy logs, unless the options ask for it.
+ * Returns NULL with *why, a message for users that the caller owns. */
+struct proxy_child *proxy_child_start(const struct options *o, int64_t limit_ms,
+    char **why);
+/* Sends a request and waits for its answer, which the caller owns; params is
+ * raw JSON, n 0: none. Questions of the server are asked at the terminal, and
+ * progress is shown there. Returns NULL with *why if there is no answer; an
+ * error of the server is an answer. */
+struct frame *proxy_child_ask(struct proxy_child *p, const char *method,
+    struct span params, char **why);
+/* Says in *why what an error answer says; the caller owns it. */
+void proxy_child_explain(const struct frame *error, char **why);
+void proxy_child_within(struct proxy_child *p, int64_t limit_ms);
+/* Returns the answer to initialize, borrowed. */
+const struct frame *proxy_child_hello(const struct proxy_child *p);
+
+/* What the proxy knows of the session; for a child with a limit only. */
+struct proxy_child_session {
+	char version[32]; /* that the server chose */
+	bool has_id;
+	bool modern, sse;         /* neither: Streamable HTTP */
+	bool listens, never_will; /* has it a listen stream? neither: it is not
+				   * known yet */
+};
+
+/* Tells it; wait_ms: waits so long until it is known whether there is a listen
+ * stream. */
+void proxy_child_session(struct proxy_child *p, struct proxy_child_session *now,
+    int64_t wait_ms);
+/* Ends the session and the proxy, and waits for its end. */
+void proxy_child_end(struct proxy_child *p);
+/* Is the child, "mcpsplice tools --agent". Returns the exit status. */
+int proxy_child_process(void);
+
+/* Appends what the answers to this method have in their member, as a JSON
+ * array. Returns 0, or -1 with *why (NULL before) for users, owned by the
+ * caller; what came before the failure is in the array then. */
+int list_all(struct proxy_child *p, const char *method, const char *member,
+    struct buf *out, char **why);
+/* The same for the tools. */
+int list_tools(struct proxy_child *p, struct buf *out, char **why);
+/* Is the value in this list of JSON? */
+bool list_has(struct span list, struct span value);
+/* Returns the tool of that name in such an array; p NULL: there is none. */
+struct span list_find(struct span tools, const char *name);
 
 /* --- status.c: records of the store, with the loop run until it has answered --- */
 

@@ -13,7 +13,6 @@
 #include "os/terminal.h"
 #include "signin/account.h"
 #include "tools/command.h"
-#include "tools/probe.h"
 
 struct talk {
 	struct account account;

@@ -14,7 +14,6 @@
 #include "signin/account.h"
 #include "signin/client_messages.h"
 #include "tools/command.h"
-#include "tools/probe.h"
 
 enum { END_MS = 5000 }; /* for a sign-in to end */
 

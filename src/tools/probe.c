@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "tools/probe.h"
+#include "tools/command.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 
 #include "config.h"
 
-#include "tools/proxy_child.h"
+#include "tools/command.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -44,14 +44,6 @@ static const char *const names_of_goose[][2] = {
 
 /* --- YAML to JSON --- */
 
-static size_t
-line_end(const struct yaml *y)
-{
-	const char *end = memchr(y->text.p + y->at, '\n', y->text.n - y->at);
-
-	return end == NULL ? y->text.n : (size_t)(end - y->text.p);
-}
-
 /* Goes on to what comes next, maybe in another line: those stay the same lines.
  * Returns its column, from 1; 0 at the end. */
 static size_t
@@ -68,7 +60,7 @@ next_column(struct yaml *y)
 		    (y->at == y->line && y->text.n - y->at > 2 &&
 			(p[y->at] == '%' || memcmp(p + y->at, "---", 3) == 0 ||
 			    memcmp(p + y->at, "...", 3) == 0))) {
-			y->at = line_end(y);
+			y->at = wrap_line_end(y->text, y->at);
 		} else if (is_space(p[y->at])) {
 			y->at++;
 		} else {
@@ -245,7 +237,7 @@ put_value(struct yaml *y, size_t parent, bool of_key)
 	if (next_column(y) <= parent)
 		return true;
 	while (next_column(y) > parent) /* a text goes on */
-		y->at = line_end(y);
+		y->at = wrap_line_end(y->text, y->at);
 	lines = y->out->n - to;
 	y->out->n = from;
 	buf_adds(y->out, "\"(set)\"");
@@ -658,10 +650,9 @@ wrap_file(struct wrap *w, const char *path)
 	char *why = NULL;
 
 	w->files++;
-	if (user_file_read(&f, path, BOUND_ALL_BYTES, &why) < 0) {
-		fail(w, path, why);
-	} else if (wrap_hosts_format(path) == WRAP_BY_HAND &&
-	    is_utf16(buf_span(&f.text), &why)) {
+	if (user_file_read(&f, path, BOUND_ALL_BYTES, &why) < 0 ||
+	    (wrap_hosts_format(path) == WRAP_BY_HAND &&
+		is_utf16(buf_span(&f.text), &why))) {
 		fail(w, path, why);
 	} else if (wrap_hosts_format(path) == WRAP_BY_HAND) {
 		if (wrap_by_hand(&snippets, path, buf_span(&f.text), w->self,
@@ -723,20 +714,6 @@ is_config(const char *path, struct span text, struct span now, void *arg,
 	return rc;
 }
 
-/* Reads a file, and plans its changes if it is of a format that is changed. */
-static int
-read_plan(const struct wrap *w, const char *path, struct wrap_plan *p,
-    char **why)
-{
-	struct user_file f;
-	int rc = user_file_read(&f, path, BOUND_ALL_BYTES, why);
-
-	if (rc == 0 && wrap_hosts_format(path) != WRAP_BY_HAND)
-		rc = make_plan(w, p, path, buf_span(&f.text), why);
-	user_file_free(&f);
-	return rc;
-}
-
 static void
 restore_file(struct wrap *w, const char *path)
 {
@@ -759,32 +736,27 @@ restore_file(struct wrap *w, const char *path)
 static void
 list_file(struct wrap *w, const char *host, const char *path)
 {
+	bool by_hand = wrap_hosts_format(path) == WRAP_BY_HAND;
 	struct wrap_plan p = { 0 };
 	char *why = NULL;
+	struct user_file f;
 
 	w->files++;
-	if (read_plan(w, path, &p, &why) < 0)
+	if (user_file_read(&f, path, BOUND_ALL_BYTES, &why) < 0 ||
+	    (!by_hand && make_plan(w, &p, path, buf_span(&f.text), &why) < 0))
 		fail(w, path, why);
-	else if (wrap_hosts_format(path) == WRAP_BY_HAND)
+	else if (by_hand)
 		printf("%-16s %s: by hand\n", host, path);
 	else if (p.notes.n == 0)
 		printf("%-16s %s: %zu to change\n", host, path, p.n_places);
 	else
 		printf("%-16s %s: %zu to change, %zu skipped\n", host, path,
 		    p.n_places, p.notes.n);
+	user_file_free(&f);
 	wrap_plan_free(&p);
 }
 
 /* --- all files --- */
-
-static bool
-has_backup(const char *path)
-{
-	char *name = user_file_backup(path);
-
-	free(name);
-	return name != NULL;
-}
 
 /* Does the name of a host begin with this word, or these, whatever the case of
  * letters, and the marks between them? */
@@ -808,14 +780,15 @@ static bool
 each_host(struct wrap *w, const char *home, const char *word)
 {
 	const struct options *o = w->options;
+	char *path, *backup;
 	bool any = false;
-	char *path;
 	size_t i;
 
 	for (i = 0; i < wrap_hosts_n; i++) {
 		if (word != NULL && !is_named(wrap_hosts[i].name, word))
 			continue;
 		any = true;
+		backup = NULL;
 		path = os_path_join(home, wrap_hosts[i].path);
 		if (!os_file_may(path, OS_MAY_BE_THERE))
 			;
@@ -823,8 +796,9 @@ each_host(struct wrap *w, const char *home, const char *word)
 			list_file(w, wrap_hosts[i].name, path);
 		else if (!o->wrap_restore)
 			wrap_file(w, path);
-		else if (has_backup(path))
+		else if ((backup = user_file_backup(path)) != NULL)
 			restore_file(w, path);
+		free(backup);
 		free(path);
 	}
 	return any;

@@ -59,6 +59,9 @@ void wrap_plan_diff(struct wrap_plan *p, const char *path, struct span text,
     struct span changed, struct buf *out);
 void wrap_plan_free(struct wrap_plan *p);
 
+/* Adds an edit of what old, a part of the text that begins at start, has. */
+void wrap_plan_replace(struct wrap_plan *p, const char *start, struct span old,
+    char *text);
 /* Finds line and column, from 1, of a place in text; columns count bytes. */
 void wrap_plan_line(struct span text, size_t at, size_t *line, size_t *column);
 
@@ -78,6 +81,8 @@ const char *wrap_program_in(struct span text);
 /* Decodes a string of one line, owned by the caller; NULL: it is none, has a
  * NUL, or an escape that is not JSON's. */
 char *wrap_string(struct span value);
+/* Returns the end of the line that this place is in: its LF, or text.n. */
+size_t wrap_line_end(struct span text, size_t at);
 /* Returns the end of the string that begins here; 0: it has none. */
 size_t wrap_string_end(struct span text, size_t at);
 /* Returns the end of JSON's kinds of comments at this place, or the place itself

@@ -170,8 +170,7 @@ separator(const struct file *f, size_t key)
 static void
 replace(struct file *f, struct span old, struct buf *text)
 {
-	wrap_plan_edit(f->plan, start_of(f, old), end_of(f, old),
-	    buf_take(text));
+	wrap_plan_replace(f->plan, f->blank.p, old, buf_take(text));
 }
 
 static void
@@ -523,8 +522,8 @@ edit_kinds(struct entry *e)
 
 	while (json_next(e->self.value, &at, &key, &value))
 		if (wrap_among(kinds, key))
-			wrap_plan_edit(e->file->plan, start_of(e->file, value),
-			    end_of(e->file, value), xstrdup(kind));
+			wrap_plan_replace(e->file->plan, e->file->blank.p,
+			    value, xstrdup(kind));
 }
 
 static void

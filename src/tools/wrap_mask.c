@@ -82,6 +82,14 @@ view_of(enum view view, const char *name)
 /* --- strings --- */
 
 size_t
+wrap_line_end(struct span text, size_t at)
+{
+	while (at < text.n && text.p[at] != '\n')
+		at++;
+	return at;
+}
+
+size_t
 wrap_string_end(struct span text, size_t at)
 {
 	char quote = text.p[at];
@@ -114,8 +122,7 @@ wrap_comment_end(struct span text, size_t at)
 	if (at + 1 >= text.n || text.p[at] != '/')
 		return at;
 	if (text.p[at + 1] == '/') {
-		while (i < text.n && text.p[i] != '\n')
-			i++;
+		i = wrap_line_end(text, i);
 		/* some hosts end it at these, and read what follows */
 		line = span_trim((struct span){ text.p + at, i - at }, "\r");
 		return memchr(line.p, '\r', line.n) != NULL ||
@@ -418,20 +425,6 @@ add_mark(struct mask *m, char c)
 	buf_addc(m->out, c);
 }
 
-/* Returns the end of a comment; at: there is none. */
-static size_t
-comment_end(struct span text, size_t at, bool toml)
-{
-	const char *end;
-
-	if (!toml)
-		return wrap_comment_end(text, at);
-	if (text.p[at] != '#')
-		return at;
-	end = memchr(text.p + at, '\n', text.n - at);
-	return end == NULL ? text.n : (size_t)(end - text.p);
-}
-
 /* Returns the end of the token at this place. */
 static size_t
 token_end(struct span text, size_t at)
@@ -459,7 +452,10 @@ wrap_mask(struct buf *out, struct span text, bool toml, unsigned known)
 	m.views[DEEP - 1] = VIEW_SECRET;
 	m.lists[DEEP - 1] = true;
 	for (at = 0; at < text.n; at = end) {
-		end = comment_end(text, at, toml);
+		if (!toml)
+			end = wrap_comment_end(text, at);
+		else
+			end = text.p[at] == '#' ? wrap_line_end(text, at) : at;
 		token = (struct span){ text.p + at, end - at };
 		if (token.n > 0) {
 			add_comment(&m, token);
@@ -487,6 +483,15 @@ wrap_plan_edit(struct wrap_plan *p, size_t from, size_t to, char *text)
 {
 	p->edits = xgrow(p->edits, p->n_edits, sizeof *p->edits);
 	p->edits[p->n_edits++] = (struct wrap_edit){ from, to, 0, text };
+}
+
+void
+wrap_plan_replace(struct wrap_plan *p, const char *start, struct span old,
+    char *text)
+{
+	size_t from = (size_t)(old.p - start);
+
+	wrap_plan_edit(p, from, from + old.n, text);
 }
 
 static char *

@@ -64,21 +64,13 @@ struct file {
 
 /* --- statements --- */
 
-static size_t
-line_end(struct span text, size_t at)
-{
-	while (at < text.n && text.p[at] != '\n')
-		at++;
-	return at;
-}
-
 /* Skips blanks, lines and comments. */
 static size_t
 skip(struct span text, size_t at)
 {
 	for (; at < text.n; at++) {
 		if (text.p[at] == '#')
-			at = line_end(text, at);
+			at = wrap_line_end(text, at);
 		if (at == text.n || strchr(" \t\r\n", text.p[at]) == NULL)
 			break;
 	}
@@ -99,7 +91,7 @@ part_end(struct span text, size_t *at, const char *until)
 		if (depth == 0 && (c == '\n' || strchr(until, c) != NULL))
 			return i;
 		if (c == '#') {
-			i = line_end(text, i);
+			i = wrap_line_end(text, i);
 			if (depth == 0)
 				return i;
 		} else if (c == '"' || c == '\'') {
@@ -226,7 +218,7 @@ next(struct span text, size_t *at, struct statement *s)
 		if (!is_value(s->value))
 			return -1;
 	}
-	end = line_end(text, end);
+	end = wrap_line_end(text, end);
 	*at = s->to = end + (end < text.n);
 	return 1;
 }
@@ -588,8 +580,7 @@ put_entry(struct buf *out, const struct server *s, struct strings *names)
 static void
 replace(struct file *f, struct span old, struct span new)
 {
-	wrap_plan_edit(f->plan, start_of(f, old), start_of(f, old) + old.n,
-	    xstrndup(new.p, new.n));
+	wrap_plan_replace(f->plan, f->text.p, old, xstrndup(new.p, new.n));
 }
 
 /* Adds the name of a member, behind the names that m has in front of its own. */

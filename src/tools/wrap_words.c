@@ -98,24 +98,24 @@ is_of_windows(const char *text)
 /* --- runners --- */
 
 struct runner {
-	const char *name, *sub, *sub2;
+	const char *name, *sub[2];
 	const char *valued; /* options with a value */
 };
 
 static const struct runner runners[] = {
-	{ "npx", NULL, NULL, "-p --package --registry" },
-	{ "pnpx", NULL, NULL, "--package" },
-	{ "bunx", NULL, NULL, "-p --package" },
-	{ "uvx", NULL, NULL, "--from --with --python -p" },
-	{ "npm", "exec", NULL, "-p --package --registry" },
-	{ "npm", "x", NULL, "-p --package --registry" },
-	{ "pnpm", "dlx", NULL, "--package" },
-	{ "yarn", "dlx", NULL, "-p --package" },
-	{ "bun", "x", NULL, "-p --package" },
-	{ "deno", "run", NULL, "" },
-	{ "uv", "tool", "run", "--from --with --python -p" },
-	{ "pipx", "run", NULL, "--spec --python" },
-	{ "node", NULL, NULL, "-r --require" },
+	{ "npx", { NULL }, "-p --package --registry" },
+	{ "pnpx", { NULL }, "--package" },
+	{ "bunx", { NULL }, "-p --package" },
+	{ "uvx", { NULL }, "--from --with --python -p" },
+	{ "npm", { "exec" }, "-p --package --registry" },
+	{ "npm", { "x" }, "-p --package --registry" },
+	{ "pnpm", { "dlx" }, "--package" },
+	{ "yarn", { "dlx" }, "-p --package" },
+	{ "bun", { "x" }, "-p --package" },
+	{ "deno", { "run" }, "" },
+	{ "uv", { "tool", "run" }, "--from --with --python -p" },
+	{ "pipx", { "run" }, "--spec --python" },
+	{ "node", { NULL }, "-r --require" },
 };
 
 /* Skips a runner with its options; the program is next. */
@@ -123,7 +123,7 @@ static void
 skip_runner(struct reader *r)
 {
 	const struct runner *run = NULL;
-	size_t i, from = r->at;
+	size_t i, n, from = r->at;
 
 	for (i = 0; i < sizeof runners / sizeof runners[0]; i++) {
 		run = &runners[i];
@@ -131,12 +131,10 @@ skip_runner(struct reader *r)
 		if (!is_called(word(r), run->name))
 			continue;
 		r->at++;
-		if (run->sub != NULL && strcmp(word(r), run->sub) != 0)
+		for (n = 0; n < 2 && string_eq(run->sub[n], word(r)); n++)
+			r->at++;
+		if (n < 2 && run->sub[n] != NULL)
 			continue;
-		r->at += run->sub != NULL;
-		if (run->sub2 != NULL && strcmp(word(r), run->sub2) != 0)
-			continue;
-		r->at += run->sub2 != NULL;
 		for (; word(r)[0] == '-'; r->at++)
 			if (wrap_among(run->valued, span_of(word(r))))
 				r->at++;
