@@ -35,26 +35,12 @@ add_list(struct buf *b, const struct strings *list)
 /* Adds the value of a variable: another value is another identity. The content
  * of a file is not added, because it is a token that gets renewed. */
 static void
-add_variable(struct buf *b, const char *name, size_t n)
+add_variable(struct buf *b, struct span name)
 {
-	char *copy = xstrndup(name, n);
+	char *copy = xstrndup(name.p, name.n);
 
 	add_value(b, getenv(copy));
 	free(copy);
-}
-
-/* Adds the variable of each ${NAME} in text. */
-static void
-add_variables(struct buf *b, const char *text)
-{
-	const char *at, *end;
-
-	for (at = strstr(text, "${"); at != NULL; at = strstr(end, "${")) {
-		end = strchr(at, '}');
-		if (end == NULL)
-			return;
-		add_variable(b, at + 2, (size_t)(end - at) - 2);
-	}
 }
 
 static const char *
@@ -86,6 +72,8 @@ options_identity(const struct options *o, struct buf *identity, char **host)
 		"idp-token-file", "idp-token-env", "idp-token-command",
 		"aws-sigv4" };
 	struct buf *b = identity;
+	const char *at;
+	struct span name;
 	struct url url;
 	size_t i;
 
@@ -94,11 +82,13 @@ options_identity(const struct options *o, struct buf *identity, char **host)
 	add_value(b, url.text);
 	add_list(b, &o->headers);
 	for (i = 0; i < o->headers.n; i++)
-		add_variables(b, o->headers.list[i]);
+		for (at = o->headers.list[i];
+		     option_next_reference(&at, &name);)
+			add_variable(b, name);
 	for (i = 0; i < sizeof first / sizeof *first; i++)
 		add_value(b, text_of(o, first[i]));
 	if (o->bearer_env != NULL)
-		add_variable(b, o->bearer_env, strlen(o->bearer_env));
+		add_variable(b, span_of(o->bearer_env));
 	add_value(b, o->cert);
 	add_value(b, o->unix_socket);
 	add_list(b, &o->resolve);
@@ -118,8 +108,8 @@ options_identity(const struct options *o, struct buf *identity, char **host)
 
 /* --- a URL that cannot be used --- */
 
-static bool
-is_good(const char *text)
+bool
+option_is_url(const char *text)
 {
 	struct url url;
 	bool good = url_parse(&url, text) == URL_OK;
@@ -145,7 +135,7 @@ with_marks(const char *text)
 		return NULL;
 	guess = xasprintf("%.*s://%s", (int)scheme, text,
 	    text + scheme + marks);
-	if (strcmp(guess, text) != 0 && is_good(guess))
+	if (strcmp(guess, text) != 0 && option_is_url(guess))
 		return guess;
 	free(guess);
 	return NULL;
@@ -196,25 +186,18 @@ wrong_scheme(const char *text)
 static bool
 has_bad_port(const char *text)
 {
-	const char *host = strstr(text, "://"), *port = NULL, *at;
-	size_t colons = 0;
+	struct span host = no_span;
+	const char *port;
 	char *without;
 	bool bad;
 
-	if (host == NULL)
+	if (!option_matches(text,
+		"(://)([^]/?#]*\\]|[^]:/?#]*):[^]:/?#]*([/?#]|$)", &host))
 		return false;
-	for (at = host + 3; *at != '\0' && strchr("/?#", *at) == NULL; at++)
-		if (*at == ':') {
-			port = at;
-			colons++;
-		} else if (*at == ']') {
-			port = NULL;
-			colons = 0;
-		}
-	if (port == NULL || colons > 1)
-		return false;
-	without = xasprintf("%.*s%s", (int)(port - text), text, at);
-	bad = is_good(without);
+	port = host.p + host.n;
+	without = xasprintf("%.*s%s", (int)(port - text), text,
+	    port + strcspn(port, "/?#"));
+	bad = option_is_url(without);
 	free(without);
 	return bad;
 }

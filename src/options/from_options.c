@@ -451,18 +451,16 @@ setup_given(const struct options *o)
 static void
 add_names_in(struct strings *list, const char *text)
 {
-	const char *at = text, *end;
+	const char *at = text != NULL ? text : "";
 	struct buf content = { 0 };
+	struct span name;
 
-	if (text != NULL && *text == '@') {
-		secret_peek(text + 1, &content);
+	if (*at == '@') {
+		secret_peek(at + 1, &content);
 		at = buf_str(&content);
 	}
-	while (at != NULL && (at = strstr(at, "${")) != NULL &&
-	    (end = strchr(at, '}')) != NULL) {
-		strings_add(list, xstrndup(at + 2, (size_t)(end - at) - 2));
-		at = end;
-	}
+	while (option_next_reference(&at, &name))
+		strings_add(list, xstrndup(name.p, name.n));
 	buf_wipe(&content);
 }
 

@@ -22,14 +22,12 @@ static bool
 whole(const char **s, int64_t *out)
 {
 	const char *start = *s;
-	int64_t n = 0;
 
-	for (; **s >= '0' && **s <= '9'; ++*s) {
-		n = n * 10 + (**s - '0');
-		if (n > WHOLE_MAX)
-			n = WHOLE_MAX;
+	for (*out = 0; is_digit(**s); ++*s) {
+		*out = *out * 10 + (**s - '0');
+		if (*out > WHOLE_MAX)
+			*out = WHOLE_MAX;
 	}
-	*out = n;
 	return *s > start;
 }
 
@@ -43,7 +41,7 @@ option_parse_seconds(const char *s, int64_t *ms)
 	digits = whole(&s, &n);
 	n *= 1000;
 	if (*s == '.')
-		for (s++; *s >= '0' && *s <= '9'; s++) {
+		for (s++; is_digit(*s); s++) {
 			unit /= 10;
 			n += unit * (*s - '0');
 			rest = rest || (unit == 0 && *s != '0');
@@ -198,12 +196,9 @@ wrong_callback_path(const char *value)
 static char *
 wrong_url(const char *value)
 {
-	struct url url;
-
-	if (url_parse(&url, value) != URL_OK)
-		return xstrdup(": not a URL such as https://auth.example.com/");
-	url_free(&url);
-	return NULL;
+	return option_is_url(value) ?
+	    NULL :
+	    xstrdup(": not a URL such as https://auth.example.com/");
 }
 
 /* The URL of the document is the client's id, so its path must not be empty. */
@@ -437,45 +432,28 @@ origin_set(struct option_origin *origin, const struct option_setting *s)
 }
 
 static int
-out_of_range(const struct option_setting *s, int64_t unit, char **why)
-{
-	const struct option_row *row = option_table_main(s->row);
-	bool zero = row->kind == OPTION_SECONDS && row->min > 0;
-
-	return fail_why(why,
-	    "%s: %s is out of range, %" PRId64 " to %" PRId64 "%s", s->label,
-	    s->value, row->min / unit, row->max / unit,
-	    zero ? ", or 0 for never" : "");
-}
-
-static int
 apply_number(void *field, const struct option_setting *s, const char *value,
     char **why)
 {
 	const struct option_row *row = option_table_main(s->row);
-	const char *kind;
-	int64_t n;
+	bool time = row->kind == OPTION_SECONDS;
+	bool size = row->kind == OPTION_SIZE;
+	int64_t n, unit = time ? 1000 : 1;
 
-	if (row->kind == OPTION_SECONDS) {
-		if (!option_parse_seconds(value, &n))
-			return fail_why(why,
-			    "%s: \"%s\" is not a number of seconds such as "
-			    "10 or 2.5",
-			    s->label, value);
-		if (n > row->max || (n > 0 && n < row->min))
-			return out_of_range(s, 1000, why);
-		*(int64_t *)field = n;
-		return 0;
-	}
-	if (!option_parse_number(value, row->kind == OPTION_SIZE, &n)) {
-		kind = row->kind == OPTION_UINT ? "number" :
-						  "size such as 64K or 10M";
+	if (time ? !option_parse_seconds(value, &n) :
+		   !option_parse_number(value, size, &n))
 		return fail_why(why, "%s: \"%s\" is not a %s", s->label, value,
-		    kind);
-	}
-	if (n < row->min || n > row->max)
-		return out_of_range(s, 1, why);
-	if (row->kind == OPTION_SIZE)
+		    time     ? "number of seconds such as 10 or 2.5" :
+			size ? "size such as 64K or 10M" :
+			       "number");
+	if (n > row->max || (n < row->min && !(time && n == 0)))
+		return fail_why(why,
+		    "%s: %s is out of range, %" PRId64 " to %" PRId64 "%s",
+		    s->label, s->value, row->min / unit, row->max / unit,
+		    time && row->min > 0 ? ", or 0 for never" : "");
+	if (time)
+		*(int64_t *)field = n;
+	else if (size)
 		*(size_t *)field = (size_t)n;
 	else
 		*(unsigned *)field = (unsigned)n;
@@ -527,16 +505,12 @@ apply_switch(bool *field, const struct option_setting *s, char **why)
 static int
 apply_fail(enum fail *field, const struct option_setting *s, char **why)
 {
-	bool on = true;
+	bool any = !s->off && string_eq(s->value, "any"), on = true;
 
-	if (!s->off && string_eq(s->value, "any")) {
-		*field = FAIL_ANY;
-		return 0;
-	}
-	if (s->value != NULL && !option_parse_bool(s->value, &on))
+	if (!any && s->value != NULL && !option_parse_bool(s->value, &on))
 		return fail_why(why, "%s: \"%s\" is not yes, no or \"any\"",
 		    s->label, s->value);
-	*field = on != s->off ? FAIL_OWN : FAIL_NEVER;
+	*field = any ? FAIL_ANY : on != s->off ? FAIL_OWN : FAIL_NEVER;
 	return 0;
 }
 
@@ -573,8 +547,7 @@ apply_count(int *field, const struct option_setting *s,
 		return 0;
 	if (s->value == NULL) {
 		++*field;
-	} else if (s->value[0] >= '0' && s->value[0] <= '9' &&
-	    s->value[1] == '\0') {
+	} else if (is_digit(s->value[0]) && s->value[1] == '\0') {
 		*field = s->value[0] - '0';
 	} else if (option_parse_bool(s->value, &on)) {
 		*field = on;

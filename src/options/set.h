@@ -112,6 +112,7 @@ char *option_check(const struct options *o, const struct url *url);
  * owns it. */
 char *option_bad_url(enum url_status status, const char *text,
     enum command command);
+bool option_is_url(const char *text);
 /* Returns what is wrong with the URL of a proxy, to append to the name of its
  * option or variable and owned by the caller, or NULL. It never quotes it. */
 char *option_bad_proxy(const char *value);

@@ -469,6 +469,18 @@ has_reference(const char *value)
 }
 
 bool
+option_next_reference(const char **text, struct span *name)
+{
+	const char *at = strstr(*text, "${"), *end;
+
+	if (at == NULL || (end = strchr(at, '}')) == NULL)
+		return false;
+	*name = (struct span){ at + 2, (size_t)(end - at) - 2 };
+	*text = end;
+	return true;
+}
+
+bool
 option_table_names_secret(struct span name)
 {
 	static const char *const words[] = { "auth", "cookie", "key", "passw",

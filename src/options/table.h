@@ -112,6 +112,9 @@ char *option_table_variable(const struct option_row *row);
 bool option_table_secret(const struct option_row *row, const char *value,
     struct span *secret);
 
+/* Finds the next ${NAME} in *text, and moves *text behind it. */
+bool option_next_reference(const char **text, struct span *name);
+
 /* Returns what a word of another program means here: the name of an option, or
  * with a blank in it what to do; NULL: not known. Case, "-" and "_" are ignored,
  * except in a single letter. */

@@ -482,7 +482,7 @@ call(struct proxy_child *p, const struct options *o, struct span text,
 	struct frame *f = NULL;
 	int status = 1, rc;
 
-	rc = list_tools(p, &tools, why);
+	rc = list_all(p, "tools/list", "tools", &tools, why);
 	tool = list_find(buf_span(&tools), o->operands.list[0]);
 	if (tool.p != NULL)
 		string_set(why, NULL); /* also if the list was cut behind it */
@@ -633,7 +633,7 @@ command_tools(const struct options *o, char **why)
 		return status;
 	if ((p = proxy_child_start(o, 0, why)) == NULL)
 		return 1;
-	rc = list_tools(p, &list, why);
+	rc = list_all(p, "tools/list", "tools", &list, why);
 	shown = one ? list_find(buf_span(&list), *o->operands.list) :
 		      buf_span(&list);
 	if (rc == 0 && shown.p == NULL)

@@ -137,8 +137,6 @@ int proxy_child_process(void);
  * caller; what came before the failure is in the array then. */
 int list_all(struct proxy_child *p, const char *method, const char *member,
     struct buf *out, char **why);
-/* The same for the tools. */
-int list_tools(struct proxy_child *p, struct buf *out, char **why);
 /* Is the value in this list of JSON? */
 bool list_has(struct span list, struct span value);
 /* Returns the tool of that name in such an array; p NULL: there is none. */

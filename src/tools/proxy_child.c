@@ -635,12 +635,6 @@ list_all(struct proxy_child *p, const char *method, const char *member,
 	return *why == NULL ? 0 : -1;
 }
 
-int
-list_tools(struct proxy_child *p, struct buf *out, char **why)
-{
-	return list_all(p, "tools/list", "tools", out, why);
-}
-
 bool
 list_has(struct span list, struct span value)
 {

@@ -62,8 +62,9 @@ void wrap_plan_free(struct wrap_plan *p);
 /* Adds an edit of what old, a part of the text that begins at start, has. */
 void wrap_plan_replace(struct wrap_plan *p, const char *start, struct span old,
     char *text);
-/* Finds line and column, from 1, of a place in text; columns count bytes. */
-void wrap_plan_line(struct span text, size_t at, size_t *line, size_t *column);
+/* Returns -1 with *why: what is wrong at this place of text, with its line and
+ * column, from 1; columns count bytes. */
+int wrap_plan_broken(struct span text, size_t at, const char *what, char **why);
 
 /* --- what is shown --- */
 

@@ -633,19 +633,6 @@ walk(struct file *f, struct span object, const char *const *names)
 			read_entry(f, key, value);
 }
 
-static char *
-broken(struct span text, enum json_status status, size_t at)
-{
-	size_t line, column;
-
-	wrap_plan_line(text, at, &line, &column);
-	return xasprintf("%s at line %zu, column %zu",
-	    status == JSON_DEPTH    ? "it is nested too deep" :
-		status == JSON_UTF8 ? "it is not UTF-8" :
-				      "invalid JSON",
-	    line, column);
-}
-
 int
 wrap_json(struct wrap_plan *p, struct span text, const char *self, char **why)
 {
@@ -675,7 +662,11 @@ wrap_json(struct wrap_plan *p, struct span text, const char *self, char **why)
 	if (root.n > 0)
 		status = json_check(f.blank, BOUND_WRAP_DEPTH, NULL, NULL, &at);
 	if (status != JSON_OK)
-		*why = broken(text, status, at);
+		wrap_plan_broken(text, at,
+		    status == JSON_DEPTH    ? "it is nested too deep" :
+			status == JSON_UTF8 ? "it is not UTF-8" :
+					      "invalid JSON",
+		    why);
 	else
 		for (i = 0; i < sizeof places / sizeof places[0]; i++) {
 			f.literal = places[i].literal;

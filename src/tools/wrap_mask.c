@@ -576,19 +576,19 @@ wrap_plan_moved(const struct wrap_plan *p, size_t at)
 			  p->edits[low - 1].end + at - p->edits[low - 1].to;
 }
 
-void
-wrap_plan_line(struct span text, size_t at, size_t *line, size_t *column)
+int
+wrap_plan_broken(struct span text, size_t at, const char *what, char **why)
 {
-	size_t i;
+	size_t i, line = 1, column = 1;
 
-	*line = *column = 1;
 	for (i = 0; i < at && i < text.n; i++) {
-		++*column;
+		column++;
 		if (text.p[i] == '\n') {
-			++*line;
-			*column = 1;
+			line++;
+			column = 1;
 		}
 	}
+	return fail_why(why, "%s at line %zu, column %zu", what, line, column);
 }
 
 /* --- the diff --- */

@@ -759,19 +759,16 @@ wrap_toml(struct wrap_plan *p, struct span text, const char *self, char **why)
 {
 	struct file f = { .plan = p, .text = text, .self = self };
 	const char *nul = text.n == 0 ? NULL : memchr(text.p, '\0', text.n);
-	size_t i, at = nul == NULL ? 0 : (size_t)(nul - text.p), line, column;
+	size_t i, at = nul == NULL ? 0 : (size_t)(nul - text.p);
 	int rc = nul == NULL ? collect(&f, &at) : -1;
 
 	p->toml = true;
-	if (rc < 0) {
-		wrap_plan_line(text, at, &line, &column);
-		*why = xasprintf("invalid TOML at line %zu, column %zu", line,
-		    column);
-	} else if (f.escaped) {
+	if (rc < 0)
+		wrap_plan_broken(text, at, "invalid TOML", why);
+	else if (f.escaped)
 		rc = fail_why(why, "a table's name has an escape (\\)");
-	} else {
+	else
 		rc = wrap_plan_count(p, why);
-	}
 	for (i = 0; rc == 0 && i < f.n; i++)
 		if (find(&f.servers[i], "command") != NULL ||
 		    find(&f.servers[i], "url") != NULL)

@@ -347,21 +347,16 @@ add_name(struct buf *wslenv, struct span name)
 static void
 add_names(struct buf *wslenv, const struct strings *args)
 {
-	const char *word, *at, *end;
+	const char *word;
+	struct span name;
 	size_t i;
 
 	for (i = 0; i < args->n; i++) {
 		word = args->list[i];
 		if (i > 0 && strcmp(args->list[i - 1], "--bearer-env") == 0)
 			add_name(wslenv, span_of(word));
-		for (at = strstr(word, "${"); at != NULL;
-		     at = strstr(end, "${")) {
-			end = strchr(at, '}');
-			if (end == NULL)
-				break;
-			add_name(wslenv,
-			    (struct span){ at + 2, (size_t)(end - at) - 2 });
-		}
+		while (option_next_reference(&word, &name))
+			add_name(wslenv, name);
 	}
 }
 
