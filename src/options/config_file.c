@@ -359,7 +359,7 @@ dangles(const char *path)
 
 int
 option_file_read(struct option_settings *out, const char *path,
-    enum option_weight weight, bool needed, bool *exposed, char **why)
+    enum option_weight weight, struct strings *warnings, char **why)
 {
 	struct reader r = {
 		.out = out, .path = path, .weight = weight, .why = why
@@ -369,11 +369,14 @@ option_file_read(struct option_settings *out, const char *path,
 	bool others = false, home, lost;
 	int error, rc = 0;
 
+	if (path == NULL)
+		return 0;
 	buf_init(&text, BOUND_QUEUE_BYTES);
 	error = slurp(&r, &text, &others);
 	lost = error == ENOENT && dangles(path);
 	if (error != 0 &&
-	    (needed || lost || (error != ENOENT && error != ENOTDIR))) {
+	    (weight == WEIGHT_CONFIG || lost ||
+		(error != ENOENT && error != ENOTDIR))) {
 		home = weight == WEIGHT_HOME && error == EACCES;
 		if (*why == NULL)
 			*why = xasprintf("cannot read the configuration file "
@@ -392,7 +395,11 @@ option_file_read(struct option_settings *out, const char *path,
 	rest = span_unmarked(buf_span(&text));
 	for (r.line = 1; rc == 0 && error == 0 && rest.n > 0; r.line++)
 		rc = read_line(&r, span_take(&rest, '\n'));
-	*exposed = rc == 0 && r.secret && others;
+	if (rc == 0 && r.secret && others)
+		strings_add(warnings,
+		    xasprintf("%s holds a secret and other users can read "
+			      "it; %s",
+			path, os_how_private));
 	free(r.section);
 	buf_wipe(&text);
 	return rc;

@@ -86,13 +86,10 @@ static void
 add_lines(struct option_settings *out, const char *option, const char *name,
     const char *value)
 {
-	struct span line;
+	struct span rest = span_of(value), line;
 
-	while (*value != '\0') {
-		line = (struct span){ value, strcspn(value, "\n") };
-		value += line.n + (value[line.n] == '\n');
-		if (line.n > 0 && line.p[line.n - 1] == '\r')
-			line.n--;
+	while (rest.n > 0) {
+		line = span_trim(span_take(&rest, '\n'), "\r");
 		if (line.n > 0)
 			add_variable(out, option, WEIGHT_ENVIRONMENT, name,
 			    line);
@@ -126,19 +123,8 @@ read_variables(struct option_settings *out, char *const *variables)
 static int
 read_file(struct loader *l, const char *path, enum option_weight weight)
 {
-	bool exposed = false;
-
-	if (path == NULL)
-		return 0;
-	if (option_file_read(&l->settings, path, weight,
-		weight == WEIGHT_CONFIG, &exposed, l->why) < 0)
-		return -1;
-	if (exposed)
-		strings_add(&l->o->warnings,
-		    xasprintf("%s holds a secret and other users can read "
-			      "it; %s",
-			path, os_how_private));
-	return 0;
+	return option_file_read(&l->settings, path, weight, &l->o->warnings,
+	    l->why);
 }
 
 /* Reads the files that --config and its variable name. */
@@ -150,7 +136,7 @@ read_named_files(struct loader *l)
 	    "MCPSPLICE_CONFIG");
 	size_t i;
 
-	if (value != NULL && read_file(l, value, WEIGHT_CONFIG) < 0)
+	if (read_file(l, value, WEIGHT_CONFIG) < 0)
 		return -1;
 	for (i = 0; i < l->argv.settings.n; i++) {
 		s = &l->argv.settings.list[i];
@@ -462,7 +448,7 @@ warn_of_variables(const struct loader *l, struct strings *warnings)
 	const struct option_row *row;
 	const char *meant;
 	char *const *at;
-	char *name, *option;
+	char *name, *text;
 
 	for (at = l->from->variables; at != NULL && *at != NULL; at++) {
 		if (strncmp(*at, prefix, strlen(prefix)) != 0)
@@ -470,26 +456,27 @@ warn_of_variables(const struct loader *l, struct strings *warnings)
 		name = xstrndup(*at, strcspn(*at, "="));
 		meant = mistype_meant(span_of(name + strlen(prefix)));
 		row = misspelt(name + strlen(prefix), meant);
-		if (row != NULL && !is_known(l->o, name)) {
-			if ((row->flags & OPTION_GUARD) != 0 && *l->why == NULL)
-				*l->why = xstrdup("the name of a restriction "
-						  "is misspelled");
-			/* "bearer" is like "header" */
-			option = row->kind == OPTION_HEADER && meant != NULL ?
-			    xstrdup(meant) :
-			    option_table_variable(row);
+		text = NULL;
+		if (is_known(l->o, name))
+			row = NULL;
+		else if (row != NULL &&
+		    (row->kind != OPTION_HEADER || meant == NULL))
+			text = option_table_variable(row);
+		else if (row != NULL || /* "bearer" is like "header" */
+		    (meant != NULL && strchr(meant, ' ') != NULL &&
+			strncmp(meant, "mcpsplice ", 10) != 0))
+			text = xstrdup(meant);
+		if (row != NULL && (row->flags & OPTION_GUARD) != 0 &&
+		    *l->why == NULL)
+			*l->why = xstrdup("the name of a restriction is "
+					  "misspelled");
+		if (text != NULL)
 			strings_add(warnings,
-			    xasprintf(strchr(option, ' ') != NULL ?
+			    xasprintf(strchr(text, ' ') != NULL ?
 				    "unknown variable %s: %s" :
 				    "unknown variable %s (did you mean %s?)",
-				name, option));
-			free(option);
-		} else if (meant != NULL && strchr(meant, ' ') != NULL &&
-		    strncmp(meant, "mcpsplice ", 10) != 0 &&
-		    !is_known(l->o, name)) {
-			strings_add(warnings,
-			    xasprintf("unknown variable %s: %s", name, meant));
-		}
+				name, text));
+		free(text);
 		free(name);
 	}
 }

@@ -97,15 +97,12 @@ option_parse_bool(const char *s, bool *out)
 static int
 option_parse_choice(const char *words, const char *value)
 {
-	size_t n, len = strlen(value);
+	struct span rest = span_of(words);
 	int i;
 
-	for (i = 0; *words != '\0'; i++) {
-		n = strcspn(words, "|");
-		if (n == len && memcmp(words, value, n) == 0)
+	for (i = 0; rest.n > 0; i++)
+		if (span_is(span_take(&rest, '|'), value))
 			return i;
-		words += n + (words[n] == '|');
-	}
 	return -1;
 }
 
@@ -134,49 +131,37 @@ option_matches(const char *text, const char *pattern, struct span *second)
 	return found;
 }
 
-/* Returns NULL if s is an extended regular expression, case ignored, that
- * matches neither an empty text nor a blank; else an error, owned by the
- * caller. */
-static char *
-option_parse_regex(const char *s)
-{
-	static const char
-	    blank[] = "matches even blank text, so it would match every answer";
-	char words[256];
-	regex_t re;
-	bool hit;
-	int rc;
-
-	/* some libraries refuse it with a message of their own */
-	if (s[0] == '\0')
-		return xstrdup(blank);
-	rc = regcomp(&re, s, REG_EXTENDED | REG_ICASE | REG_NOSUB);
-	if (rc != 0) {
-		regerror(rc, &re, words, sizeof words);
-		return xasprintf("is not a regular expression: %s", words);
-	}
-	/* the blank is for patterns such as "." */
-	hit = regexec(&re, "", 0, NULL, 0) == 0 ||
-	    regexec(&re, " ", 0, NULL, 0) == 0;
-	regfree(&re);
-	return hit ? xstrdup(blank) : NULL;
-}
-
 /* --- what a text has to be --- */
 
 #define AT(field) offsetof(struct options, field)
 #define PATH_MAX_BYTES 255
 
+/* Case is ignored. Neither an empty text nor a blank may match. */
 static char *
 wrong_regex(const char *value)
 {
-	char *what = option_parse_regex(value), *wrong;
+	bool blank = value[0] == '\0'; /* some libraries refuse it */
+	char words[256];
+	regex_t re;
+	int rc;
 
-	if (what == NULL)
-		return NULL;
-	wrong = xasprintf(": \"%s\" %s", value, what);
-	free(what);
-	return wrong;
+	if (!blank) {
+		rc = regcomp(&re, value, REG_EXTENDED | REG_ICASE | REG_NOSUB);
+		if (rc != 0) {
+			regerror(rc, &re, words, sizeof words);
+			return xasprintf(": \"%s\" is not a regular "
+					 "expression: %s",
+			    value, words);
+		}
+		/* the blank is for patterns such as "." */
+		blank = regexec(&re, "", 0, NULL, 0) == 0 ||
+		    regexec(&re, " ", 0, NULL, 0) == 0;
+		regfree(&re);
+	}
+	return !blank ? NULL :
+			xasprintf(": \"%s\" matches even blank text, so it "
+				  "would match every answer",
+			    value);
 }
 
 /* The path may have no characters that a browser would write in another way. */

@@ -87,12 +87,12 @@ int option_argv_read(struct option_argv *out, struct options *o, int argc,
 
 /* --- config_file.c --- */
 
-/* Reads a file into settings. A missing file is an error only if needed is set.
- * *exposed becomes true if the file contains a literal secret and others may
- * read it. A file that another user could have written is an error. *why has to
- * be NULL before. Returns 0, or -1 with *why. */
+/* Reads a file into settings; path NULL: there is none. Only one of --config has
+ * to be there. Warns if the file contains a literal secret and others may read
+ * it. A file that another user could have written is an error. *why has to be
+ * NULL before. Returns 0, or -1 with *why. */
 int option_file_read(struct option_settings *out, const char *path,
-    enum option_weight weight, bool needed, bool *exposed, char **why);
+    enum option_weight weight, struct strings *warnings, char **why);
 /* Does the pattern of a section match this URL? "*" is any text, also across
  * slashes, but scheme, host with port and the rest are matched separately, so
  * that a pattern for a host does not match the path of another host. A pattern

@@ -78,17 +78,14 @@ tell_listen(struct check *c, struct proxy_child *p)
 	report_step(r, "listen stream", "the server to open it");
 	proxy_child_session(p, &now, check_time(c, LISTEN_MS));
 	report_flag(r, "open", now.listens);
-	if (now.sse)
-		report_end(r, STEP_OK, "the stream is the session");
-	else if (now.listens)
-		report_end(r, STEP_OK, "open");
-	else if (now.never_will)
-		report_end(r, STEP_OK,
-		    "none: this server sends no notifications");
-	else
-		report_end(r, STEP_WARNING,
-		    "not open yet; some servers open it with their first "
-		    "message");
+	report_end(r,
+	    now.sse || now.listens || now.never_will ? STEP_OK : STEP_WARNING,
+	    "%s",
+	    now.sse            ? "the stream is the session" :
+		now.listens    ? "open" :
+		now.never_will ? "none: this server sends no notifications" :
+				 "not open yet; some servers open it with "
+				 "their first message");
 }
 
 /* Tells which options keep tools from the client. */
@@ -234,16 +231,8 @@ check_session(struct check *c, const struct probe *seen)
 
 /* "mcpsplice check": where the options come from. */
 
-/* Options that come from one place. */
-struct place {
-	char *from;
-	struct buf names;
-};
-
 struct places {
-	struct place *list;
-	size_t n;
-	size_t options;
+	struct strings from, options; /* those that come from each place */
 	struct buf json;
 };
 
@@ -252,30 +241,29 @@ add_origin(const char *name, const char *from, void *arg)
 {
 	struct places *p = arg;
 	size_t i, n = strlen(from);
-	struct place *at;
-
-	/* "FILE:LINE": all lines of a file are one place */
-	while (n > 0 && from[n - 1] >= '0' && from[n - 1] <= '9')
-		n--;
-	n = n > 0 && from[n - 1] == ':' ? n - 1 : strlen(from);
-	for (i = 0; i < p->n; i++)
-		if (strlen(p->list[i].from) == n &&
-		    strncmp(p->list[i].from, from, n) == 0)
-			break;
-	if (i == p->n) {
-		p->list = xrealloc(p->list, ++p->n * sizeof *p->list);
-		p->list[i].from = xstrndup(from, n);
-		p->list[i].names = (struct buf){ 0 };
-	}
-	at = &p->list[i];
 	/* a variable of other programs has no option */
-	buf_addf(&at->names, "%s%s%s", at->names.n > 0 ? ", " : "",
-	    name[0] >= 'A' && name[0] <= 'Z' ? "" : "--", name);
+	const char *dashes = name[0] >= 'A' && name[0] <= 'Z' ? "" : "--";
+	char *place, *options;
+
 	buf_addf(&p->json,
-	    "%s{\"option\":\"%s\",\"from\":", p->options++ > 0 ? "," : "",
-	    name);
+	    "%s{\"option\":\"%s\",\"from\":", p->json.n > 1 ? "," : "", name);
 	codec_json_string(&p->json, span_of(from));
 	buf_adds(&p->json, "}");
+	/* "FILE:LINE": all lines of a file are one place */
+	while (n > 0 && is_digit(from[n - 1]))
+		n--;
+	n = n > 0 && from[n - 1] == ':' ? n - 1 : strlen(from);
+	place = xstrndup(from, n);
+	i = string_index(place, (const char *const *)p->from.list, p->from.n);
+	if (i == p->from.n) {
+		strings_add(&p->from, place);
+		strings_add(&p->options, xasprintf("%s%s", dashes, name));
+		return;
+	}
+	free(place);
+	options = xasprintf("%s, %s%s", p->options.list[i], dashes, name);
+	free(p->options.list[i]);
+	p->options.list[i] = options;
 }
 
 static void
@@ -358,14 +346,11 @@ check_configuration(struct check *c)
 	add_strings(r, "ignored", &o->notes);
 	find_faults(&faults, o);
 	add_strings(r, "warnings", &faults);
-	if (p.n == 0)
+	if (p.from.n == 0)
 		buf_adds(&text, "all options have their default values");
-	for (i = 0; i < p.n; i++) {
+	for (i = 0; i < p.from.n; i++)
 		buf_addf(&text, "%s%s (%s)", i > 0 ? "; " : "",
-		    buf_str(&p.list[i].names), p.list[i].from);
-		free(p.list[i].from);
-		buf_free(&p.list[i].names);
-	}
+		    p.options.list[i], p.from.list[i]);
 	for (i = 0; i < o->notes.n; i++)
 		buf_addf(&text, "; ignored: %s", o->notes.list[i]);
 	for (i = 0; i < faults.n; i++)
@@ -379,7 +364,8 @@ check_configuration(struct check *c)
 		check_skip(c, "name");
 	free(why);
 	strings_free(&faults);
-	free(p.list);
+	strings_free(&p.from);
+	strings_free(&p.options);
 	buf_free(&p.json);
 	buf_free(&text);
 	return good;

@@ -83,17 +83,15 @@ tell_name(struct check *c, const struct http_way *w)
 {
 	struct report *r = c->report;
 	const char *address = w->address != NULL ? w->address : w->tried;
-	bool literal = address != NULL && strstr(c->url.host, address) != NULL;
 
 	report_told(r, "name", w->name_us);
 	report_text(r, "host", c->url.host);
 	report_text(r, "address", address);
-	if (address == NULL)
-		report_end(r, STEP_OK, "%s has an address", c->url.host);
-	else if (literal)
-		report_end(r, STEP_OK, "%s is an address", c->url.host);
-	else
-		report_end(r, STEP_OK, "%s is %s", c->url.host, address);
+	report_end(r, STEP_OK, "%s %s%s", c->url.host,
+	    address == NULL ? "has " : "is ",
+	    address == NULL || strstr(c->url.host, address) != NULL ?
+		"an address" :
+		address);
 }
 
 /* Tells of the proxy that was used, or failed; or that there is one which is
