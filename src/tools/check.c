@@ -44,10 +44,10 @@ tell_revision(struct report *r, const struct proxy_child_session *now)
 
 /* us: how long initialize took. */
 static void
-tell_session(struct report *r, const struct frame *hello,
-    const struct proxy_child_session *now, int64_t us)
+tell_session(struct report *r, const struct proxy_child_session *now,
+    int64_t us)
 {
-	struct span info = json_get(hello->result, "serverInfo");
+	struct span info = json_get(now->hello->result, "serverInfo");
 	struct buf name = { 0 }, version = { 0 };
 
 	report_told(r, "session", us);
@@ -73,19 +73,20 @@ static void
 tell_listen(struct check *c, struct proxy_child *p)
 {
 	struct report *r = c->report;
-	struct proxy_child_session now;
+	const struct proxy_child_session *now;
 
 	report_step(r, "listen stream", "the server to open it");
-	proxy_child_session(p, &now, check_time(c, LISTEN_MS));
-	report_flag(r, "open", now.listens);
+	now = proxy_child_session(p, check_time(c, LISTEN_MS));
+	report_flag(r, "open", now->listens);
 	report_end(r,
-	    now.sse || now.listens || now.never_will ? STEP_OK : STEP_WARNING,
+	    now->sse || now->listens || now->never_will ? STEP_OK :
+							  STEP_WARNING,
 	    "%s",
-	    now.sse            ? "the stream is the session" :
-		now.listens    ? "open" :
-		now.never_will ? "none: this server sends no notifications" :
-				 "not open yet; some servers open it with "
-				 "their first message");
+	    now->sse            ? "the stream is the session" :
+		now->listens    ? "open" :
+		now->never_will ? "none: this server sends no notifications" :
+				  "not open yet; some servers open it with "
+				  "their first message");
 }
 
 /* Tells which options keep tools from the client. */
@@ -102,7 +103,7 @@ static void
 tell_list(struct check *c, struct proxy_child *p, const char *family,
     const char *method)
 {
-	struct span caps = json_get(proxy_child_hello(p)->result,
+	struct span caps = json_get(proxy_child_session(p, 0)->hello->result,
 	    "capabilities");
 	struct report *r = c->report;
 	const char *filter = "";
@@ -203,7 +204,7 @@ static void
 check_session(struct check *c, const struct probe *seen)
 {
 	struct report *r = c->report;
-	struct proxy_child_session now;
+	const struct proxy_child_session *now;
 	char *why = NULL;
 	struct proxy_child *p;
 	int64_t limit_ms, us;
@@ -218,14 +219,14 @@ check_session(struct check *c, const struct probe *seen)
 		return;
 	}
 	us = report_elapsed(r);
-	proxy_child_session(p, &now, 0);
-	tell_revision(r, &now);
-	tell_session(r, proxy_child_hello(p), &now, us);
+	now = proxy_child_session(p, 0);
+	tell_revision(r, now);
+	tell_session(r, now, us);
 	tell_listen(c, p);
 	tell_list(c, p, "tools", "tools/list");
 	tell_list(c, p, "prompts", "prompts/list");
 	tell_list(c, p, "resources", "resources/list");
-	tell_ping(c, p, now.modern);
+	tell_ping(c, p, now->modern);
 	proxy_child_end(p);
 }
 
@@ -371,8 +372,6 @@ check_configuration(struct check *c)
 	return good;
 }
 
-enum { ALL_MS = 27 * 1000 };
-
 /* Returns the exit status. */
 static int
 try_all(struct check *c)
@@ -386,7 +385,6 @@ try_all(struct check *c)
 	redact_path(&shown, span_of(o->url), "...");
 	c->shown = buf_str(&shown);
 	c->report = report_new(o->json, c->shown);
-	c->until_us = report_now_us() + ALL_MS * INT64_C(1000);
 	usable = check_configuration(c);
 	if (usable && check_network(c, &p) && check_sign_in(c, &p))
 		check_session(c, &p);

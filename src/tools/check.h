@@ -14,10 +14,10 @@ struct check {
 	struct url url;
 	bool signed_in;    /* there is a token of a login */
 	const char *shown; /* the URL without what may be secret */
-	int64_t until_us;  /* when all has to be over */
 };
 
-/* How long a step may take that would like to take this long. */
+/* How long a step may take that would like to take this long, so that all is over
+ * in time. */
 int64_t check_time(const struct check *c, int64_t ms);
 /* Notes that the steps from this one on are not tried. */
 void check_skip(struct check *c, const char *first);
@@ -73,9 +73,7 @@ void report_took(struct report *r, int64_t us);
  * made visible. */
 void report_end(struct report *r, enum step_state state, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* Returns the clock that reports count by, and the time since report_step, both
- * in microseconds. */
-int64_t report_now_us(void);
+/* Returns the time since report_step, in microseconds. */
 int64_t report_elapsed(const struct report *r);
 /* Prints the end, and frees r. Returns the exit status. */
 int report_close(struct report *r);

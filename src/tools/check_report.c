@@ -13,6 +13,7 @@
 #include "os/terminal.h"
 
 enum {
+	ALL_MS = 27 * 1000, /* for all steps */
 	NAME_COLUMNS = 15,
 	STATE_COLUMNS = 8,
 	TIME_COLUMNS = 8,
@@ -38,8 +39,8 @@ struct report {
 
 static const char *const words[] = { "ok", "warning", "failed" };
 
-int64_t
-report_now_us(void)
+static int64_t
+now_us(void)
 {
 	return os_clock_us(OS_CLOCK_STEADY);
 }
@@ -109,7 +110,7 @@ report_new(bool json, const char *url)
 	    SIZE_MAX :
 	    columns - (size_t)TEXT_AT - 1;
 	r->url = xstrdup(url);
-	r->begun = report_now_us();
+	r->begun = now_us();
 	return r;
 }
 
@@ -124,14 +125,14 @@ wipe(struct report *r)
 int64_t
 report_elapsed(const struct report *r)
 {
-	return report_now_us() - r->step_begun;
+	return now_us() - r->step_begun;
 }
 
 void
 report_step(struct report *r, const char *name, const char *what)
 {
 	r->name = name;
-	r->step_begun = report_now_us();
+	r->step_begun = now_us();
 	r->is_timed = false;
 	buf_reset(&r->data);
 	if (!r->terminal || what == NULL)
@@ -253,7 +254,7 @@ close_json(struct report *r)
 	codec_json_string(&r->data, span_of(r->url));
 	printf("{\"url\":%s,\"ok\":%s,\"ms\":%" PRId64 ",\"steps\":[%s]}\n",
 	    buf_str(&r->data), r->failed == NULL ? "true" : "false",
-	    (report_now_us() - r->begun) / 1000, buf_str(&r->steps));
+	    (now_us() - r->begun) / 1000, buf_str(&r->steps));
 }
 
 static void
@@ -266,7 +267,7 @@ close_text(struct report *r)
 		    r->warnings > 0 ? "The server works, but see the warnings" :
 				      "The server works");
 		buf_adds(&text, ". The check took ");
-		report_time(&text, report_now_us() - r->begun);
+		report_time(&text, now_us() - r->begun);
 	} else {
 		buf_addf(&text, "The check failed: %s", r->failed);
 		if (r->skipped.n > 0)
@@ -303,7 +304,7 @@ report_close(struct report *r)
 int64_t
 check_time(const struct check *c, int64_t ms)
 {
-	int64_t left = (c->until_us - report_now_us()) / 1000;
+	int64_t left = ALL_MS - (now_us() - c->report->begun) / 1000;
 
 	return left < 1 ? 1 : left < ms ? left : ms;
 }

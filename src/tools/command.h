@@ -111,8 +111,6 @@ struct frame *proxy_child_ask(struct proxy_child *p, const char *method,
 /* Says in *why what an error answer says; the caller owns it. */
 void proxy_child_explain(const struct frame *error, char **why);
 void proxy_child_within(struct proxy_child *p, int64_t limit_ms);
-/* Returns the answer to initialize, borrowed. */
-const struct frame *proxy_child_hello(const struct proxy_child *p);
 
 /* What the proxy knows of the session; for a child with a limit only. */
 struct proxy_child_session {
@@ -121,11 +119,12 @@ struct proxy_child_session {
 	bool modern, sse;         /* neither: Streamable HTTP */
 	bool listens, never_will; /* has it a listen stream? neither: it is not
 				   * known yet */
+	struct frame *hello;      /* the answer to initialize */
 };
 
-/* Tells it; wait_ms: waits so long until it is known whether there is a listen
- * stream. */
-void proxy_child_session(struct proxy_child *p, struct proxy_child_session *now,
+/* Returns it, borrowed; wait_ms: waits so long until it is known whether there is
+ * a listen stream. */
+const struct proxy_child_session *proxy_child_session(struct proxy_child *p,
     int64_t wait_ms);
 /* Ends the session and the proxy, and waits for its end. */
 void proxy_child_end(struct proxy_child *p);

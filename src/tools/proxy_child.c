@@ -121,7 +121,6 @@ struct proxy_child {
 	bool late;     /* that time has passed */
 	bool ends;     /* nothing that it says counts any more */
 	struct proxy_child_session session;
-	struct frame *hello; /* the answer to initialize */
 };
 
 enum {
@@ -537,8 +536,8 @@ proxy_child_start(const struct options *o, int64_t limit_ms, char **why)
 	    os_is_terminal(OS_STDERR);
 	proxy_child_within(p, limit_ms);
 	start_proxy(p, o);
-	p->hello = initialize(p, why);
-	if (p->hello != NULL)
+	p->session.hello = initialize(p, why);
+	if (p->session.hello != NULL)
 		return p;
 	if (p->start_error != 0) {
 		free(*why);
@@ -556,15 +555,8 @@ proxy_child_within(struct proxy_child *p, int64_t limit_ms)
 	p->late = false;
 }
 
-const struct frame *
-proxy_child_hello(const struct proxy_child *p)
-{
-	return p->hello;
-}
-
-void
-proxy_child_session(struct proxy_child *p, struct proxy_child_session *now,
-    int64_t wait_ms)
+const struct proxy_child_session *
+proxy_child_session(struct proxy_child *p, int64_t wait_ms)
 {
 	int64_t until = loop_now(p->l) + wait_ms;
 
@@ -572,7 +564,7 @@ proxy_child_session(struct proxy_child *p, struct proxy_child_session *now,
 		wait_until(p, until);
 	while (!p->late && p->child != NULL && !p->session.listens &&
 	    !p->session.never_will);
-	*now = p->session;
+	return &p->session;
 }
 
 void
@@ -585,7 +577,7 @@ proxy_child_end(struct proxy_child *p)
 	while (wait_more(p))
 		continue;
 	child_free(p->child, true);
-	frame_unref(p->hello);
+	frame_unref(p->session.hello);
 	lines_free(p->lines);
 	loop_timer_free(p->timer);
 	loop_free(p->l);

@@ -32,15 +32,6 @@ wrap_blank_skip(struct span text, size_t at)
 	return at;
 }
 
-static size_t
-string_end(struct span text, size_t at)
-{
-	for (at++; at < text.n && text.p[at] != '"'; at++)
-		if (text.p[at] == '\\')
-			at++;
-	return at < text.n ? at + 1 : text.n;
-}
-
 /* Is the comma here the last thing in its container, after a value? before is
  * the last byte that counts, '\0' if there is none. */
 static bool
@@ -52,38 +43,29 @@ is_trailing(struct span text, size_t at, char before)
 	    before != '\0' && strchr("[{,:", before) == NULL;
 }
 
-static void
-add_blanks(struct buf *out, size_t n)
-{
-	for (; n > 0; n--)
-		buf_addc(out, ' ');
-}
-
 /* Appends text to out, as many bytes, with blanks in place of what JSON does
  * not have. What is broken stays, so that the check finds it. */
 static void
 wrap_blank(struct buf *out, struct span text)
 {
-	size_t at = 0, end;
+	size_t at, end;
 	char before = '\0';
 
 	buf_reserve(out, text.n + 1);
-	if (text.n >= 3 && memcmp(text.p, "\xef\xbb\xbf", 3) == 0) {
-		add_blanks(out, 3);
-		at = 3;
-	}
+	at = text.n - span_unmarked(text).n;
+	buf_addf(out, "%*s", (int)at, "");
 	while (at < text.n) {
 		end = wrap_blank_skip(text, at);
 		if (end > at) {
-			add_blanks(out, end - at);
+			buf_addf(out, "%*s", (int)(end - at), "");
 			at = end;
 			continue;
 		}
-		end = text.p[at] == '"' ? string_end(text, at) : at + 1;
-		if (text.p[at] == '/') /* no comment, so nothing more is JSON */
+		end = text.p[at] == '"' ? wrap_string_end(text, at) : at + 1;
+		if (end == 0 || text.p[at] == '/') /* no more of it is JSON */
 			end = text.n;
 		if (text.p[at] == ',' && is_trailing(text, at, before))
-			add_blanks(out, 1);
+			buf_addc(out, ' ');
 		else
 			buf_add(out, text.p + at, end - at);
 		before = text.p[at];
