@@ -496,26 +496,6 @@ say(struct loader *l)
 	o->max_result_set = options_given(o, "max-result");
 }
 
-static bool
-is_of_wrap(const struct option_row *row)
-{
-	return row->offset == AT(wrap_list) ||
-	    row->offset == AT(wrap_restore) || row->offset == AT(wrap_write);
-}
-
-/* Returns the command that this option belongs to, if it is not command, or
- * COMMAND_PROXY. */
-static enum command
-owner_of(const struct option_row *row, enum command command)
-{
-	if (is_of_wrap(row))
-		return COMMAND_WRAP;
-	return row->offset == AT(save_certificate) ||
-		(row->offset == AT(json) && command != COMMAND_STATUS) ?
-	    COMMAND_CHECK :
-	    COMMAND_PROXY;
-}
-
 /* Is this the command line by which a proxy starts its login process, or a
  * command its proxy? The task comes through a pipe. */
 static bool
@@ -547,7 +527,7 @@ load_wrap(struct loader *l)
 	size_t i;
 
 	for (i = 0; i < all->n; i++) {
-		if (!is_of_wrap(all->list[i].row))
+		if (all->list[i].row->owner != COMMAND_WRAP)
 			return fail_why(l->why, "wrap takes no --%s",
 			    all->list[i].row->name);
 		if (option_set_apply(o, &all->list[i], l->why) < 0)
@@ -577,18 +557,20 @@ static int
 check_owner(struct loader *l)
 {
 	const struct option_settings *all = &l->argv.settings;
-	enum command owner;
+	enum command command = l->o->command;
+	const struct option_row *row;
+	bool json;
 	size_t i;
 
 	for (i = 0; i < all->n; i++) {
-		owner = owner_of(all->list[i].row, l->o->command);
-		if (owner != COMMAND_PROXY && owner != l->o->command)
+		row = all->list[i].row;
+		json = row->offset == AT(json);
+		if (row->owner != COMMAND_PROXY && row->owner != command &&
+		    !(json && command == COMMAND_STATUS))
 			return fail_why(l->why,
 			    "--%s only works with \"mcpsplice %s\"%s",
-			    all->list[i].row->name, option_commands[owner],
-			    all->list[i].row->offset == AT(json) ?
-				" and \"mcpsplice status\"" :
-				"");
+			    row->name, option_commands[row->owner],
+			    json ? " and \"mcpsplice status\"" : "");
 	}
 	return 0;
 }

@@ -12,7 +12,6 @@
 #include <strings.h>
 
 #include "core/wire/redact.h"
-#include "options/options.h"
 
 /* Longer names are not compared with the table. */
 #define NAME_MAX_LEN 40
@@ -62,6 +61,10 @@
 	ROW(name, 0, kind, flags, field, arg, preset, .help = text)
 #define OTHER(name, c, kind, flags, field, arg, text)                          \
 	ROW(name, c, kind, flags, field, arg, .help = text)
+/* An option of one command. */
+#define OWN(name, command, kind, field, arg)                                   \
+	ROW(name, 0, kind, OPTION_ARGV_ONLY | OPTION_UNLISTED, field, arg,     \
+	    .owner = command)
 /* Names of other programs: another name for an option of the table, and names
  * that only log a note. */
 #define ALIAS(name, kind, flags, field, arg, main)                             \
@@ -238,19 +241,16 @@ const struct option_row option_table[] = {
 	SWITCH("help", 'h', OPTION_ARGV_ONLY, help, NULL),
 	SWITCH("version", 'V', OPTION_ARGV_ONLY, version, NULL),
 
-	/* the command wrap */
-	SWITCH("list", 0, OPTION_ARGV_ONLY | OPTION_UNLISTED, wrap_list, NULL),
-	SWITCH("restore", 0, OPTION_ARGV_ONLY | OPTION_UNLISTED, wrap_restore,
-	    NULL),
-	SWITCH("write", 0, OPTION_ARGV_ONLY | OPTION_UNLISTED, wrap_write,
-	    NULL),
+	OWN("list", COMMAND_WRAP, OPTION_SWITCH, wrap_list, NULL),
+	OWN("restore", COMMAND_WRAP, OPTION_SWITCH, wrap_restore, NULL),
+	OWN("write", COMMAND_WRAP, OPTION_SWITCH, wrap_write, NULL),
 
 	TEXT("hint", 0, OPTION_UNLISTED | OPTION_SENTENCE, hint, "TEXT", NULL),
 
-	/* the command check */
-	SWITCH("json", 0, OPTION_ARGV_ONLY | OPTION_UNLISTED, json, NULL),
-	TEXT("save-certificate", 0, OPTION_ARGV_ONLY | OPTION_UNLISTED,
-	    save_certificate, "FILE", NULL),
+	/* that of status, too */
+	OWN("json", COMMAND_CHECK, OPTION_SWITCH, json, NULL),
+	OWN("save-certificate", COMMAND_CHECK, OPTION_STRING, save_certificate,
+	    "FILE"),
 
 	/* mcp-remote */
 	ALIAS("disable-cookies", OPTION_SWITCH, 0, no_cookies, NULL,

@@ -5,9 +5,7 @@
 #ifndef MCPSPLICE_OPTIONS_TABLE_H
 #define MCPSPLICE_OPTIONS_TABLE_H
 
-#include "base/mem.h"
-
-struct options;
+#include "options/options.h"
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define LETTERS_DIGITS LETTERS "0123456789"
@@ -74,6 +72,8 @@ struct option_row {
 	const char *help;   /* NULL: listed by name only; NOTED: the note;
 			     * another name for the URL: the word of --transport
 			     * that the name stands for */
+	enum command owner; /* the command that it is of; COMMAND_PROXY: it is
+			     * of all */
 };
 
 /* The last one, which is not counted, has no name. */
