@@ -108,17 +108,6 @@ options_identity(const struct options *o, struct buf *identity, char **host)
 
 /* --- a URL that cannot be used --- */
 
-bool
-option_is_url(const char *text)
-{
-	struct url url;
-	bool good = url_parse(&url, text) == URL_OK;
-
-	if (good)
-		url_free(&url);
-	return good;
-}
-
 /* Returns "https://host" for "https//host", "https:/host" and the like; NULL
  * for another text. The caller owns it. */
 static char *

@@ -178,6 +178,17 @@ wrong_callback_path(const char *value)
 	    value);
 }
 
+bool
+option_is_url(const char *text)
+{
+	struct url url;
+	bool good = url_parse(&url, text) == URL_OK;
+
+	if (good)
+		url_free(&url);
+	return good;
+}
+
 static char *
 wrong_url(const char *value)
 {

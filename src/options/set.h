@@ -16,6 +16,8 @@ struct span option_parse_word(const char *words, unsigned i);
  * NULL: what the second pair of parentheses has found. */
 bool option_matches(const char *text, const char *pattern, struct span *second);
 
+bool option_is_url(const char *text);
+
 enum option_weight {
 	WEIGHT_DEFAULT,
 	WEIGHT_ORDINARY, /* variables of other programs, like CURL_CA_BUNDLE */
@@ -112,7 +114,6 @@ char *option_check(const struct options *o, const struct url *url);
  * owns it. */
 char *option_bad_url(enum url_status status, const char *text,
     enum command command);
-bool option_is_url(const char *text);
 /* Returns what is wrong with the URL of a proxy, to append to the name of its
  * option or variable and owned by the caller, or NULL. It never quotes it. */
 char *option_bad_proxy(const char *value);

@@ -68,7 +68,7 @@ same both table 'the manual' 'the table'
 # Rows begin with a tab and a name; what follows is indented further.
 awk '/^	[A-Z_]*\("|^	\{ "/ { split($0, part, "\""); name = part[2] }
     /^};/ { exit }
-    /OPTION_UNLISTED|MANUAL\("/ && name != "" { print name }' "$table" |
+    /OPTION_UNLISTED|(MANUAL|OWN)\("/ && name != "" { print name }' "$table" |
     LC_ALL=C sort -u >"$dir/unlisted"
 [ -s "$dir/unlisted" ] || fail 'the table leaves nothing to the manual'
 grep -v -x -F -f "$dir/unlisted" "$dir/man" >"$dir/listed"
