@@ -20,28 +20,35 @@
 
 /* Reads a file into to. Returns 0, or -1 with errno set. */
 static int
-read_all(const char *path, struct buf *to, bool check)
+read_all(const char *path, struct buf *to)
 {
-	struct os_file f;
 	int fd = os_file_open(OS_HERE, path, OS_READ), rc;
 
 	if (fd < 0)
 		return -1;
-	if (check && os_file_look(fd, &f) == 0)
-		file_warn_if_open(path, &f);
 	rc = file_get_all(fd, to);
 	file_close(fd);
 	return rc;
 }
 
-static char *
-read_file(const char *option, const char *path, bool check, char **why)
+/* Warns if the file is open to other users; path may be NULL. */
+static void
+secret_check(const char *path)
+{
+	struct os_file f;
+
+	if (path != NULL && os_file_look_at(OS_HERE, path, true, &f) == 0)
+		file_warn_if_open(path, &f);
+}
+
+char *
+secret_platform_file(const char *option, const char *path, char **why)
 {
 	struct buf text;
 	char *secret = NULL;
 
 	buf_init(&text, BOUND_TEXT_BYTES);
-	if (read_all(path, &text, check) != 0) {
+	if (read_all(path, &text) != 0) {
 		*why = redact_tokens(xasprintf("%s %s cannot be read: %s",
 		    option, string_shown(path), strerror(errno)));
 	} else {
@@ -59,24 +66,8 @@ read_file(const char *option, const char *path, bool check, char **why)
 char *
 secret_file(const char *option, const char *path, char **why)
 {
-	return read_file(option, path, true, why);
-}
-
-char *
-secret_platform_file(const char *option, const char *path, char **why)
-{
-	return read_file(option, path, false, why);
-}
-
-/* Gives the same warning for a file that somebody else reads; NULL is
- * allowed. */
-static void
-secret_check(const char *path)
-{
-	struct os_file f;
-
-	if (path != NULL && os_file_look_at(OS_HERE, path, true, &f) == 0)
-		file_warn_if_open(path, &f);
+	secret_check(path);
+	return secret_platform_file(option, path, why);
 }
 
 void
@@ -87,7 +78,7 @@ secret_peek(const char *path, struct buf *to)
 	/* A pipe can be read once only. */
 	if (os_file_look_at(OS_HERE, path, true, &f) == 0 &&
 	    f.kind == OS_REGULAR)
-		read_all(path, to, false);
+		read_all(path, to);
 }
 
 char *
@@ -301,7 +292,7 @@ holds_certificate(const char *path)
 	bool does;
 
 	buf_init(&text, BOUND_FILE_BYTES);
-	does = read_all(path, &text, false) == 0 &&
+	does = read_all(path, &text) == 0 &&
 	    span_find(buf_span(&text), "CERTIFICATE-----") != NULL;
 	buf_free(&text);
 	return does;

@@ -505,17 +505,6 @@ is_process(const struct option_sources *from, const char *command)
 	    strcmp(from->argv[2], "--agent") == 0;
 }
 
-/* Copies argv before the secrets in it are overwritten. */
-static void
-copy_argv(struct options *o, const struct option_sources *from)
-{
-	int i;
-
-	o->argv = xcalloc((size_t)from->argc + 1, sizeof *o->argv);
-	for (i = 0; i < from->argc; i++)
-		o->argv[i] = xstrdup(from->argv[i]);
-}
-
 /* The options of wrap are its own: no other is of use there, and of no other
  * source. */
 static int
@@ -657,11 +646,13 @@ options_load_from(struct options *o, const struct option_sources *from,
 {
 	struct loader l = { .o = o, .from = from, .why = why };
 	enum command command;
-	int rc;
+	int rc, i;
 
 	*o = (struct options){ 0 };
 	*why = NULL;
-	copy_argv(o, from);
+	o->argv = xcalloc((size_t)from->argc + 1, sizeof *o->argv);
+	for (i = 0; i < from->argc; i++) /* before secrets are overwritten */
+		o->argv[i] = xstrdup(from->argv[i]);
 	option_set_defaults(o);
 	rc = load(&l);
 	if (rc < 0)

@@ -419,14 +419,6 @@ origin_add(struct option_origin *origin, const struct option_setting *s)
 	f->weight = s->weight;
 }
 
-static void
-origin_set(struct option_origin *origin, const struct option_setting *s)
-{
-	while (origin->n > 0)
-		free(origin->from[--origin->n].text);
-	origin_add(origin, s);
-}
-
 static int
 apply_number(void *field, const struct option_setting *s, const char *value,
     char **why)
@@ -696,9 +688,12 @@ option_set_apply(struct options *o, const struct option_setting *s, char **why)
 		rc = apply_count(field, s, origin, why);
 		break;
 	}
-	if (rc == 0)
-		origin_set(origin, s);
-	return rc;
+	if (rc != 0)
+		return rc;
+	while (origin->n > 0)
+		free(origin->from[--origin->n].text);
+	origin_add(origin, s);
+	return 0;
 }
 
 void

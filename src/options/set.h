@@ -6,8 +6,6 @@
 #ifndef MCPSPLICE_OPTIONS_SET_H
 #define MCPSPLICE_OPTIONS_SET_H
 
-#include "base/mem.h"
-#include "options/options.h"
 #include "options/table.h"
 
 /* Returns the word with this index among words like "text|json". */
@@ -15,7 +13,6 @@ struct span option_parse_word(const char *words, unsigned i);
 /* Does the text match the extended regular expression? second, unless it is
  * NULL: what the second pair of parentheses has found. */
 bool option_matches(const char *text, const char *pattern, struct span *second);
-
 bool option_is_url(const char *text);
 
 enum option_weight {

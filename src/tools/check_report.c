@@ -324,27 +324,23 @@ check_secure(const struct check *c)
 	return strcmp(c->url.scheme, "https") == 0;
 }
 
-/* A step that was not tried, because of one before. */
-static void
-report_skip(struct report *r, const char *name)
-{
-	buf_addf(&r->skipped, "%s%s", r->skipped.n > 0 ? ", " : "", name);
-	buf_addf(&r->steps, "%s{\"step\":\"%s\",\"state\":\"skipped\"}",
-	    r->steps.n > 0 ? "," : "", name);
-}
-
 void
 check_skip(struct check *c, const char *first)
 {
 	static const char *const steps[] = { "name", "connect", "TLS",
 		"sign-in", "revision", "session", "listen stream", "tools",
 		"prompts", "resources", "ping" };
+	struct report *r = c->report;
 	size_t i;
 	bool on = false;
 
 	for (i = 0; i < sizeof steps / sizeof *steps; i++) {
 		on = on || strcmp(steps[i], first) == 0;
-		if (on && (strcmp(steps[i], "TLS") != 0 || check_secure(c)))
-			report_skip(c->report, steps[i]);
+		if (!on || (strcmp(steps[i], "TLS") == 0 && !check_secure(c)))
+			continue;
+		buf_addf(&r->skipped, "%s%s", r->skipped.n > 0 ? ", " : "",
+		    steps[i]);
+		buf_addf(&r->steps, "%s{\"step\":\"%s\",\"state\":\"skipped\"}",
+		    r->steps.n > 0 ? "," : "", steps[i]);
 	}
 }

@@ -43,14 +43,6 @@ probe_data(struct transfer *x, const char *data, size_t n, void *arg)
 	return buf_add(&p->body, data, n) == 0;
 }
 
-/* Does an MCP server say this, in JSON-RPC or in words about sessions? */
-static bool
-speaks(const char *body)
-{
-	return strstr(body, "\"jsonrpc\"") != NULL ||
-	    strcasestr(body, "session") != NULL;
-}
-
 /* Returns what a client would be told whose initialize ended so. */
 static char *
 explain(const struct probe *p, struct transfer *x,
@@ -87,7 +79,8 @@ probe_done(struct transfer *x, const struct http_answer *answer, void *arg)
 	} else if (answer->end == HTTP_DONE) {
 		p->refusal = explain(p, x, answer);
 	}
-	p->speaks = speaks(buf_str(&p->body));
+	p->speaks = strstr(buf_str(&p->body), "\"jsonrpc\"") != NULL ||
+	    strcasestr(buf_str(&p->body), "session") != NULL;
 	loop_stop(p->loop, 0);
 }
 

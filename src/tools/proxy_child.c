@@ -344,10 +344,9 @@ drop_record(enum log_level level, const char *line, void *arg)
 static struct frame *
 tell_session(const struct session_brief *now, void *arg)
 {
-	struct buf line, *last = arg;
+	struct buf line = { 0 }, *last = arg;
 	struct frame *f = NULL;
 
-	buf_init(&line, 0);
 	buf_addf(&line, "#%d%d%d%d%d %s", now->has_id, now->modern, now->sse,
 	    now->listening == LISTENS, now->listening == LISTENS_NOT,
 	    now->version == NULL ? "" : now->version);
@@ -374,7 +373,7 @@ hurry(int64_t left, struct options *mine)
 static int
 serve(struct options *o, int64_t limit_ms, char **why)
 {
-	struct buf told;
+	struct buf told = { 0 };
 	int status;
 
 	o->handshake = false;
@@ -385,7 +384,6 @@ serve(struct options *o, int64_t limit_ms, char **why)
 	o->fail = FAIL_NEVER;
 	if (limit_ms >= 0)
 		hurry(limit_ms, o);
-	buf_init(&told, 0);
 	status = proxy_run(o, limit_ms >= 0 ? tell_session : NULL, &told, why);
 	buf_free(&told);
 	return status;
@@ -460,10 +458,9 @@ static void
 put_task(struct proxy_child *p, const struct options *o)
 {
 	int64_t left = p->until - loop_now(p->l);
-	struct buf task;
+	struct buf task = { 0 };
 	char **word;
 
-	buf_init(&task, 0);
 	buf_addf(&task, "%lld %d", p->limited ? (long long)left : -1LL,
 	    p->limited && o->verbose == 0);
 	for (word = o->argv; *word != NULL; word++) {

@@ -576,17 +576,6 @@ check_result(const struct wrap *w, const char *path, const struct wrap_plan *p,
 }
 
 static void
-show(struct wrap_plan *p, const char *path, struct span text,
-    struct span changed)
-{
-	struct buf diff = { 0 };
-
-	wrap_plan_diff(p, path, text, changed, &diff);
-	fputs(buf_str(&diff), stdout);
-	buf_wipe(&diff);
-}
-
-static void
 write_file(struct wrap *w, const struct user_file *f, struct span changed,
     size_t entries)
 {
@@ -604,7 +593,7 @@ static void
 change_file(struct wrap *w, struct wrap_plan *p, const struct user_file *f)
 {
 	struct span text = buf_span(&f->text);
-	struct buf changed = { 0 };
+	struct buf changed = { 0 }, diff = { 0 };
 	char *why = NULL;
 
 	wrap_plan_apply(p, text, &changed);
@@ -615,8 +604,11 @@ change_file(struct wrap *w, struct wrap_plan *p, const struct user_file *f)
 		if (w->options->wrap_write)
 			write_file(w, f, buf_span(&changed), p->n_places);
 		else
-			show(p, f->path, text, buf_span(&changed));
+			wrap_plan_diff(p, f->path, text, buf_span(&changed),
+			    &diff);
+		fputs(buf_str(&diff), stdout);
 	}
+	buf_wipe(&diff);
 	buf_wipe(&changed);
 }
 

@@ -376,14 +376,6 @@ add_value(struct mask *m, struct span token)
 		buf_adds(m->out, SET);
 }
 
-/* A comment is no more than a sign that there is one. */
-static void
-add_comment(struct mask *m, struct span comment)
-{
-	buf_add(m->out, comment.p, comment.p[0] == '#' ? 1 : 2);
-	buf_adds(m->out, comment.p[1] == '*' ? " ... */" : " ...");
-}
-
 /* In TOML a bracket that is no value begins the name of a table. */
 static void
 open_bracket(struct mask *m, char c)
@@ -457,8 +449,9 @@ wrap_mask(struct buf *out, struct span text, bool toml, unsigned known)
 		else
 			end = text.p[at] == '#' ? wrap_line_end(text, at) : at;
 		token = (struct span){ text.p + at, end - at };
-		if (token.n > 0) {
-			add_comment(&m, token);
+		if (token.n > 0) { /* no more than a sign of a comment */
+			buf_add(out, token.p, token.p[0] == '#' ? 1 : 2);
+			buf_adds(out, token.p[1] == '*' ? " ... */" : " ...");
 		} else if (is_space(text.p[at]) ||
 		    strchr("[]{}:=,.", text.p[at]) != NULL) {
 			end = at + 1;
