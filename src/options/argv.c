@@ -40,14 +40,16 @@ add_word(struct argv_state *st, const struct option_row *row, char *value,
 	/* a script may have the line ends of Windows */
 	struct span text = span_trim(span_of(value != NULL ? value : ""),
 	    keeps_blanks ? "\r\n" : " \t\r\n");
-	struct option_setting *s;
 	struct span secret;
 
-	s = option_set_add(&st->out->settings, row, WEIGHT_ARGV,
-	    value == NULL ? NULL : xstrndup(text.p, text.n),
-	    xstrdup("command line"), xasprintf("--%s", row->name));
-	s->off = off;
-	s->behind = st->url;
+	option_set_add(&st->out->settings,
+	    (struct option_setting){ .row = row,
+		.weight = WEIGHT_ARGV,
+		.value = value == NULL ? NULL : xstrndup(text.p, text.n),
+		.from = xstrdup("command line"),
+		.label = xasprintf("--%s", row->name),
+		.off = off,
+		.behind = st->url });
 	st->help = st->help || strcmp(row->name, "help") == 0;
 	if (row->kind == OPTION_HEADER && *mistype_token(value) == '\0')
 		st->torn = st->at;

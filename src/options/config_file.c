@@ -241,14 +241,16 @@ find_option(struct reader *r, struct span name, bool letter, bool *off)
 static void
 add(struct reader *r, const struct option_row *row, char *value, bool off)
 {
-	struct option_setting *s;
 	struct span secret;
 
-	s = option_set_add(r->out, row, r->weight, value,
-	    xasprintf("%s:%u", r->path, r->line),
-	    xasprintf("%s:%u: %s", r->path, r->line, row->name));
-	s->off = off;
-	s->section = string_copy(r->section);
+	option_set_add(r->out,
+	    (struct option_setting){ .row = row,
+		.weight = r->weight,
+		.value = value,
+		.from = xasprintf("%s:%u", r->path, r->line),
+		.label = xasprintf("%s:%u: %s", r->path, r->line, row->name),
+		.off = off,
+		.section = string_copy(r->section) });
 	if (value != NULL && option_table_secret(row, value, &secret))
 		r->secret = true;
 }

@@ -7,8 +7,6 @@
 
 #include "options/options.h"
 
-#include <inttypes.h>
-
 #include "base/codec.h"
 #include "core/wire/redact.h"
 #include "options/set.h"
@@ -262,20 +260,6 @@ add_masked(struct buf *out, const struct option_row *row, const char *value)
 }
 
 static void
-add_seconds(struct buf *out, int64_t ms)
-{
-	int rest = (int)(ms % 1000), digits = 3;
-
-	buf_addf(out, "%" PRId64, ms / 1000);
-	while (rest != 0 && rest % 10 == 0) {
-		rest /= 10;
-		digits--;
-	}
-	if (rest != 0)
-		buf_addf(out, ".%0*d", digits, rest);
-}
-
-static void
 add_size(struct buf *out, size_t n)
 {
 	static const char units[] = "\0KMG";
@@ -315,7 +299,8 @@ add_value(struct buf *out, const struct option_row *row, const void *field)
 			add_masked(out, row, text);
 		break;
 	case OPTION_SECONDS:
-		add_seconds(out, *(const int64_t *)field);
+		/* enough digits for any number of milliseconds */
+		buf_addf(out, "%.10g", (double)*(const int64_t *)field / 1000);
 		break;
 	case OPTION_SIZE:
 		add_size(out, *(const size_t *)field);

@@ -51,9 +51,12 @@ static void
 add_variable(struct option_settings *out, const char *option,
     enum option_weight weight, const char *name, struct span value)
 {
-	option_set_add(out, option_table_named(option), weight,
-	    xstrndup(value.p, value.n), xasprintf("environment %s", name),
-	    xstrdup(name));
+	option_set_add(out,
+	    (struct option_setting){ .row = option_table_named(option),
+		.weight = weight,
+		.value = xstrndup(value.p, value.n),
+		.from = xasprintf("environment %s", name),
+		.label = xstrdup(name) });
 }
 
 /* Reads variables that other programs use too; the last one of an option wins.

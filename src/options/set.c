@@ -375,20 +375,11 @@ option_value_wrong(const struct option_row *row, const char *value)
 
 /* --- settings --- */
 
-struct option_setting *
-option_set_add(struct option_settings *all, const struct option_row *row,
-    enum option_weight weight, char *value, char *from, char *label)
+void
+option_set_add(struct option_settings *all, struct option_setting s)
 {
-	struct option_setting *s;
-
 	all->list = xgrow(all->list, all->n, sizeof *all->list);
-	s = &all->list[all->n++];
-	*s = (struct option_setting){ .row = row,
-		.weight = weight,
-		.value = value,
-		.from = from,
-		.label = label };
-	return s;
+	all->list[all->n++] = s;
 }
 
 void

@@ -50,10 +50,8 @@ struct option_origin {
 	size_t n;
 };
 
-/* Appends a setting, which takes over value, from and label. */
-struct option_setting *option_set_add(struct option_settings *all,
-    const struct option_row *row, enum option_weight weight, char *value,
-    char *from, char *label);
+/* Appends a setting, whose texts the list takes over. */
+void option_set_add(struct option_settings *all, struct option_setting s);
 /* Wipes the values and frees the list. */
 void option_set_free(struct option_settings *all);
 

@@ -231,22 +231,15 @@ may_be_integer(struct span number)
 static bool
 fits_type(struct span value, struct span schema)
 {
-	switch (json_kind(value)) {
-	case '"':
-		return is_type(schema, "string");
-	case '{':
-		return is_type(schema, "object");
-	case '[':
-		return is_type(schema, "array");
-	case 't':
-	case 'f':
-		return is_type(schema, "boolean");
-	case 'n':
-		return is_type(schema, "null");
-	default:
-		return is_type(schema, "number") ||
-		    (is_type(schema, "integer") && may_be_integer(value));
-	}
+	static const char kinds[] = "\"{[tfn";
+	static const char *const types[] = { "string", "object", "array",
+		"boolean", "boolean", "null" };
+	const char *kind = memchr(kinds, json_kind(value), sizeof kinds - 1);
+
+	if (kind != NULL)
+		return is_type(schema, types[kind - kinds]);
+	return is_type(schema, "number") ||
+	    (is_type(schema, "integer") && may_be_integer(value));
 }
 
 /* May an object have members of which the schema says nothing? JSON Schema says
