@@ -12,7 +12,6 @@
 
 #include "core/wire/redact.h"
 #include "options/set.h"
-#include "os/file.h"
 #include "os/place.h"
 
 #define AT(field) offsetof(struct options, field)

@@ -13,10 +13,8 @@
 #include "core/wire/json.h"
 #include "core/wire/protocol.h"
 #include "core/wire/redact.h"
-#include "options/from_options.h"
 #include "os/file.h"
 #include "proxy/proxy.h"
-#include "tools/command.h"
 
 /* "mcpsplice check": a session by way of the proxy, as a host has it. */
 

@@ -9,7 +9,6 @@
 
 #include "base/codec.h"
 #include "io/user_file.h"
-#include "options/from_options.h"
 #include "os/file.h"
 #include "proxy/cache/profile.h"
 #include "tools/check.h"

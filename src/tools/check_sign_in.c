@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/codec.h"
 #include "tools/check.h"
-#include "tools/command.h"
 
 enum { SIGN_IN_MS = 6 * 1000 };
 

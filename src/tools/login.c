@@ -6,7 +6,6 @@
 
 #include "base/bounds.h"
 #include "base/codec.h"
-#include "base/log.h"
 #include "core/wire/lines.h"
 #include "os/process.h"
 #include "os/stream.h"

@@ -8,7 +8,6 @@
 
 #include "auth/assertion.h"
 #include "base/bounds.h"
-#include "base/log.h"
 #include "os/place.h"
 #include "proxy/cache/startup_cache.h"
 #include "signin/account.h"

@@ -8,7 +8,6 @@
 
 #include "base/bounds.h"
 #include "base/codec.h"
-#include "base/log.h"
 #include "core/wire/json.h"
 #include "core/wire/lines.h"
 #include "core/wire/msg.h"

@@ -8,7 +8,6 @@
 
 #include "auth/claims.h"
 #include "base/codec.h"
-#include "base/log.h"
 #include "core/wire/json.h"
 #include "core/wire/redact.h"
 #include "os/place.h"
