@@ -113,14 +113,11 @@ options_identity(const struct options *o, struct buf *identity, char **host)
 static char *
 with_marks(const char *text)
 {
-	size_t scheme = strncmp(text, "https", 5) == 0 ? 5 : 4;
-	size_t marks;
+	size_t scheme = strncmp(text, "https", 5) == 0 ? 5 : 4, marks;
 	char *guess;
 
-	if (strncmp(text, "http", 4) != 0)
-		return NULL;
-	marks = strspn(text + scheme, ":/");
-	if (marks == 0)
+	if (strncmp(text, "http", 4) != 0 ||
+	    (marks = strspn(text + scheme, ":/")) == 0)
 		return NULL;
 	guess = xasprintf("%.*s://%s", (int)scheme, text,
 	    text + scheme + marks);
@@ -133,20 +130,17 @@ with_marks(const char *text)
 static char *
 no_scheme(const char *text)
 {
-	char *guess = xasprintf("http://%s", text);
 	struct url url;
-	bool plain = false;
+	char *guess;
+	bool plain;
 
-	if (strchr("./~", *text) != NULL) {
-		free(guess);
+	if (strchr("./~", *text) != NULL)
 		return xasprintf("\"%s\" is a path, not a URL; mcpsplice is "
 				 "for remote servers",
 		    text);
-	}
-	if (url_parse(&url, guess) == URL_OK) {
-		plain = url_is_loopback(&url);
-		url_free(&url);
-	}
+	guess = xasprintf("http://%s", text);
+	plain = url_parse(&url, guess) == URL_OK && url_is_loopback(&url);
+	url_free(&url);
 	free(guess);
 	return xasprintf("\"%s\" has no scheme; did you mean http%s://%s?",
 	    text, plain ? "" : "s", text);

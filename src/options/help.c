@@ -262,16 +262,14 @@ add_masked(struct buf *out, const struct option_row *row, const char *value)
 static void
 add_size(struct buf *out, size_t n)
 {
-	static const char units[] = "\0KMG";
+	static const char *const units[] = { "", "K", "M", "G" };
 	size_t i = 0;
 
 	while (n > 0 && n % 1024 == 0 && i < 3) {
 		n /= 1024;
 		i++;
 	}
-	buf_addf(out, "%zu", n);
-	if (i > 0)
-		buf_addc(out, units[i]);
+	buf_addf(out, "%zu%s", n, units[i]);
 }
 
 /* Adds the word of "a|b|c" that the field, an enum, has. */

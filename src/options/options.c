@@ -83,39 +83,28 @@ read_ordinary(struct option_settings *out, char *const *variables)
 	}
 }
 
-/* Adds a list from the environment: one item per line. */
-static void
-add_lines(struct option_settings *out, const char *option, const char *name,
-    const char *value)
-{
-	struct span rest = span_of(value), line;
-
-	while (rest.n > 0) {
-		line = span_trim(span_take(&rest, '\n'), "\r");
-		if (line.n > 0)
-			add_variable(out, option, WEIGHT_ENVIRONMENT, name,
-			    line);
-	}
-}
-
-/* Reads the variable of each option. */
+/* Reads the variable of each option. That of a list has an item per line. */
 static void
 read_variables(struct option_settings *out, char *const *variables)
 {
 	const struct option_row *row;
-	const char *value;
-	char *name;
+	struct span rest, value;
+	char *name, end;
 
 	for (row = option_table; row->name != NULL; row++) {
 		if ((row->flags & (OPTION_HIDDEN | OPTION_ARGV_ONLY)) != 0)
 			continue;
 		name = option_table_variable(row);
-		value = environment_get(variables, name);
-		if (value != NULL && option_is_list(row))
-			add_lines(out, row->name, name, value);
-		else if (value != NULL)
-			add_variable(out, row->name, WEIGHT_ENVIRONMENT, name,
-			    span_of(value));
+		rest = span_of(environment_get(variables, name));
+		end = option_is_list(row) ? '\n' : '\0';
+		while (rest.n > 0) {
+			value = span_take(&rest, end);
+			if (end == '\n')
+				value = span_trim(value, "\r");
+			if (value.n > 0)
+				add_variable(out, row->name, WEIGHT_ENVIRONMENT,
+				    name, value);
+		}
 		free(name);
 	}
 }

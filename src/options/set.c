@@ -69,11 +69,8 @@ option_parse_number(const char *s, bool units, int64_t *out)
 			s++;
 		}
 	}
-	if (n > INT64_MAX >> shift)
-		n = INT64_MAX;
-	else
-		n = (int64_t)((uint64_t)n << shift);
-	*out = n;
+	*out = n > INT64_MAX >> shift ? INT64_MAX :
+					(int64_t)((uint64_t)n << shift);
 	return digits && *s == '\0';
 }
 

@@ -207,11 +207,9 @@ given(const struct options *o)
 {
 	const char *credential = options_given_credential(o);
 
-	if (credential != NULL)
-		return credential;
-	if (o->auth == AUTH_GIVEN)
+	if (credential == NULL && o->auth == AUTH_GIVEN)
 		return o->headers.n > 0 ? "--header" : "--cert";
-	return NULL;
+	return credential;
 }
 
 /* Does the server refuse the headers that the user gave? Then their status is

@@ -165,10 +165,11 @@ paste_to_other(struct talk *t, const char *url)
 {
 	static const struct http_ops ops = { other_head, ignore, other_done };
 	struct account *a = &t->account;
-	struct http_request r = {
-		.method = "GET", .url = url, .idle_ms = 10 * 1000
-	};
 	struct headers none = { 0 };
+	struct http_request r = { .method = "GET",
+		.url = url,
+		.headers = &none,
+		.idle_ms = 10 * 1000 };
 	char *why = NULL;
 
 	if (!is_callback(t, url))
@@ -179,7 +180,6 @@ paste_to_other(struct talk *t, const char *url)
 	free(why);
 	if (t->other == NULL)
 		return false;
-	r.headers = &none;
 	http_send(t->other, &r, &ops, t);
 	return true;
 }

@@ -68,14 +68,12 @@ add_part(struct buf *out, struct loop *l, const struct options *o,
 static int
 save(struct span text, char **why)
 {
-	int dir = file_dir(os_place(OS_PLACE_DATA), OWN_FOLDER, true, why),
-	    rc = -1;
+	int dir = file_dir(os_place(OS_PLACE_DATA), OWN_FOLDER, true, why), rc;
 
 	if (dir < 0)
 		return -1;
-	if (file_write(dir, NAME, text, false) == 0)
-		rc = 0;
-	else
+	rc = file_write(dir, NAME, text, false);
+	if (rc != 0)
 		*why = xasprintf("%s cannot be written: %s",
 		    os_place_shown(OWN_FOLDER "/" NAME), strerror(errno));
 	file_close(dir);

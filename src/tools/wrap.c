@@ -650,8 +650,7 @@ wrap_file(struct wrap *w, const char *path)
 		if (wrap_by_hand(&snippets, path, buf_span(&f.text), w->self,
 			on_windows(path)))
 			w->by_hand = true;
-		if (snippets.n > 0)
-			fputs(buf_str(&snippets), stdout);
+		fputs(buf_str(&snippets), stdout);
 	} else {
 		wrap_text(w, &f);
 	}
