@@ -22,9 +22,10 @@ struct lines;
 struct lines_ops {
 	/* One line, not parsed yet; the callee owns it. */
 	void (*line)(struct frame *f, void *arg);
-	/* Unless it is NULL: a line of size bytes was dropped. id is the raw JSON of its top-level
+	/* A line of size bytes was dropped. id is the raw JSON of its top-level
 	 * id (p NULL if none was found; valid in the call); request tells
-	 * whether a top-level "method" was found too. */
+	 * whether a top-level "method" was found too. NULL: it is not
+	 * told. */
 	void (*too_long)(uint64_t size, struct span id, bool request,
 	    void *arg);
 };

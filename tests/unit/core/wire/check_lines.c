@@ -190,6 +190,21 @@ START_TEST(test_at_once)
 }
 END_TEST
 
+/* Who has no too_long gets the lines before and after such a line. */
+START_TEST(test_not_told)
+{
+	static const struct lines_ops untold = { .line = on_line };
+	static const char text[] = "a\nmuch too long\nb\n";
+	struct buf out = { 0 };
+	struct lines *l = lines_new(4, &untold, &out);
+
+	lines_feed(l, text, sizeof text - 1);
+	ck_assert_str_eq(buf_str(&out), "<a><b>");
+	lines_free(l);
+	buf_free(&out);
+}
+END_TEST
+
 /* A long line's id up to 1 KiB is told, a longer one is not. */
 START_TEST(test_long_ids)
 {
@@ -296,6 +311,7 @@ main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_splits, 0, COUNT(cases));
 	tcase_add_test(tc, test_at_once);
+	tcase_add_test(tc, test_not_told);
 	tcase_add_test(tc, test_long_ids);
 	tcase_add_test(tc, test_flat);
 	tcase_add_test(tc, test_linear);
