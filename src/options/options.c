@@ -30,87 +30,6 @@ struct loader {
 	char **why;
 };
 
-/* --- the environment --- */
-
-/* Returns the value of a variable among "NAME=VALUE", or NULL if it is not set,
- * or empty. variables may be NULL. */
-static const char *
-environment_get(char *const *variables, const char *name)
-{
-	size_t n = strlen(name);
-	char *const *at;
-
-	for (at = variables; at != NULL && *at != NULL; at++)
-		if (strncmp(*at, name, n) == 0 && (*at)[n] == '=')
-			return (*at)[n + 1] == '\0' ? NULL : *at + n + 1;
-	return NULL;
-}
-
-static void
-add_variable(struct option_settings *out, const char *option,
-    enum option_weight weight, const char *name, struct span value)
-{
-	option_set_add(out,
-	    (struct option_setting){ .row = option_table_named(option),
-		.weight = weight,
-		.value = xstrndup(value.p, value.n),
-		.from = xasprintf("environment %s", name),
-		.label = xstrdup(name) });
-}
-
-/* Reads variables that other programs use too; the last one of an option wins.
- * http_proxy and the like are left to libcurl. */
-static void
-read_ordinary(struct option_settings *out, char *const *variables)
-{
-	static const char *const known[][2] = {
-		{ "SSL_CERT_FILE", "cacert" },
-		{ "CURL_CA_BUNDLE", "cacert" },
-		{ "SSL_CERT_DIR", "SSL_CERT_DIR" },
-		{ "NODE_EXTRA_CA_CERTS", "NODE_EXTRA_CA_CERTS" },
-		{ "BROWSER", "browser" },
-		{ "NO_PROXY", "noproxy" },
-		{ "no_proxy", "noproxy" },
-	};
-	const char *value;
-	size_t i;
-
-	for (i = 0; i < sizeof known / sizeof known[0]; i++) {
-		value = environment_get(variables, known[i][0]);
-		if (value != NULL)
-			add_variable(out, known[i][1], WEIGHT_ORDINARY,
-			    known[i][0], span_of(value));
-	}
-}
-
-/* Reads the variable of each option. That of a list has an item per line. */
-static void
-read_variables(struct option_settings *out, char *const *variables)
-{
-	const struct option_row *row;
-	struct span rest, value;
-	char *name, end;
-
-	for (row = option_table; row->name != NULL; row++) {
-		if ((row->flags & (OPTION_HIDDEN | OPTION_ARGV_ONLY)) != 0)
-			continue;
-		name = option_table_variable(row);
-		rest = span_of(environment_get(variables, name));
-		end = option_is_list(row) ? '\n' : '\0';
-		while (rest.n > 0) {
-			value = span_take(&rest, end);
-			if (end == '\n')
-				value = span_trim(value, "\r");
-			if (value.n > 0)
-				add_variable(out, row->name, WEIGHT_ENVIRONMENT,
-				    name, value);
-		}
-		free(name);
-	}
-}
-
-/* --- all sources --- */
-
 static int
 read_file(struct loader *l, const char *path, enum option_weight weight)
 {
@@ -123,7 +42,7 @@ static int
 read_named_files(struct loader *l)
 {
 	const struct option_setting *s;
-	const char *value = environment_get(l->from->variables,
+	const char *value = option_environment_get(l->from->variables,
 	    "MCPSPLICE_CONFIG");
 	size_t i;
 
@@ -141,11 +60,11 @@ read_named_files(struct loader *l)
 static int
 read_sources(struct loader *l)
 {
-	read_ordinary(&l->settings, l->from->variables);
+	option_environment_ordinary(&l->settings, l->from->variables);
 	if (read_file(l, l->from->etc, WEIGHT_ETC) < 0 ||
 	    read_file(l, l->from->home, WEIGHT_HOME) < 0)
 		return -1;
-	read_variables(&l->settings, l->from->variables);
+	option_environment_read(&l->settings, l->from->variables);
 	return read_named_files(l);
 }
 

@@ -82,6 +82,19 @@ struct option_argv {
 int option_argv_read(struct option_argv *out, struct options *o, int argc,
     char **argv, char **why);
 
+/* --- environment.c --- */
+
+/* Returns the value of a variable among "NAME=VALUE", or NULL if it is not set,
+ * or empty. variables may be NULL. */
+const char *option_environment_get(char *const *variables, const char *name);
+/* Reads variables that other programs use too; the last one of an option wins.
+ * http_proxy and the like are left to libcurl. */
+void option_environment_ordinary(struct option_settings *out,
+    char *const *variables);
+/* Reads the variable of each option. That of a list has an item per line. */
+void option_environment_read(struct option_settings *out,
+    char *const *variables);
+
 /* --- config_file.c --- */
 
 /* Reads a file into settings; path NULL: there is none. Only one of --config has

@@ -141,7 +141,7 @@ bool list_has(struct span list, struct span value);
 /* Returns the tool of that name in such an array; p NULL: there is none. */
 struct span list_find(struct span tools, const char *name);
 
-/* --- status.c: records of the store, with the loop run until it has answered --- */
+/* --- stored.c: records of the store, with the loop run until it has answered --- */
 
 /* What the store answered. */
 struct stored {
@@ -159,6 +159,11 @@ void stored_free(struct stored *a);
 /* The store's callback when something was written; arg is a struct stored. */
 void stored_done(const char *why, void *arg);
 
+/* Returns the names of all records, and of the sign-ins under way. The caller
+ * frees the list. */
+char (*stored_names(struct store *s, size_t *n))[STORE_NAME_BYTES];
+/* Is this the record of a sign-in at an identity provider? */
+bool stored_is_provider(const struct record *r, const char *name);
 /* Finds the name of the server's record in the store. */
 void stored_name(const struct options *o, char name[STORE_NAME_BYTES]);
 /* Sets name to that of the record of an identity provider at this URL, if no MCP
