@@ -62,19 +62,28 @@ say_soon(struct session *s)
 		alarm_set(&s->alarms, ALARM_SAY, s->now + BOUND_SHORT_MS);
 }
 
-/* The server has a list of this sum now. */
-static void
-note_sum(struct session *s, struct known_list *l, uint64_t sum)
-{
-	l->differs = l->shown && l->sum != sum;
-	if (l->differs)
-		say_soon(s);
-}
-
 static const struct list_kind *
 kind_of(const struct session *s, const struct known_list *l)
 {
 	return &list_kinds[l - s->changes.lists];
+}
+
+/* Does --read-only believe this list? Then it is read also if the client cannot
+ * be told, or was told and did not ask for it again. */
+static bool
+guards(const struct session *s, const struct known_list *l)
+{
+	return s->config.filter.read_only && l == s->changes.lists;
+}
+
+/* The server has a list of this sum now. */
+static void
+note_sum(struct session *s, struct known_list *l, uint64_t sum)
+{
+	l->differs = l->shown && l->sum != sum &&
+	    s->changes.families[kind_of(s, l)->family];
+	if (l->differs)
+		say_soon(s);
 }
 
 /* Asks for the list, or for the next one of its pages. */
@@ -125,7 +134,7 @@ session_list_message(struct session *s, struct attempt *a,
 	if (l == s->changes.lists)
 		session_learn_tools(s, a->generation, NULL, list);
 	/* another version of the server may change with what it only read */
-	if (l == s->changes.lists && s->config.filter.read_only)
+	if (guards(s, l))
 		tools_learn(s->shown, a->generation->number, NULL, shown);
 	frame_unref(shown);
 	frame_unref(list);
@@ -155,7 +164,7 @@ read_again(struct session *s, struct known_list *l)
 	pages_free(&l->pages);
 	l->reader = 0;
 	l->differs = false;
-	if (!l->shown || !s->changes.families[family])
+	if (!guards(s, l) && (!l->shown || !s->changes.families[family]))
 		return;
 	if (caps.p == NULL ||
 	    json_get(caps, era_families[family].name).p != NULL)
