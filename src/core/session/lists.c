@@ -68,8 +68,16 @@ kind_of(const struct session *s, const struct known_list *l)
 	return &list_kinds[l - s->changes.lists];
 }
 
-/* Does --read-only believe this list? Then it is read also if the client cannot
- * be told, or was told and did not ask for it again. */
+/* Is the client told if this list differs? */
+static bool
+is_told(const struct session *s, const struct known_list *l)
+{
+	return l->shown && s->changes.families[kind_of(s, l)->family] &&
+	    !is_own_handshake(s);
+}
+
+/* Does --read-only believe this list? Then it is read also if the client is not
+ * told. */
 static bool
 guards(const struct session *s, const struct known_list *l)
 {
@@ -80,8 +88,7 @@ guards(const struct session *s, const struct known_list *l)
 static void
 note_sum(struct session *s, struct known_list *l, uint64_t sum)
 {
-	l->differs = l->shown && l->sum != sum &&
-	    s->changes.families[kind_of(s, l)->family];
+	l->differs = is_told(s, l) && l->sum != sum;
 	if (l->differs)
 		say_soon(s);
 }
@@ -164,7 +171,7 @@ read_again(struct session *s, struct known_list *l)
 	pages_free(&l->pages);
 	l->reader = 0;
 	l->differs = false;
-	if (!guards(s, l) && (!l->shown || !s->changes.families[family]))
+	if (!guards(s, l) && !is_told(s, l))
 		return;
 	if (caps.p == NULL ||
 	    json_get(caps, era_families[family].name).p != NULL)
@@ -189,11 +196,11 @@ read_lists(struct session *s)
 	s->changes.quiet_until = s->now + BOUND_LONG_MS;
 	s->changes.tell_at = ALARM_NEVER;
 	alarm_set(&s->alarms, ALARM_TELL, ALARM_NEVER);
-	if (is_own_handshake(s) || has_eof(s))
+	if (has_eof(s))
 		return;
 	for (i = 0; i < LIST_KINDS; i++)
 		read_again(s, &s->changes.lists[i]);
-	if (s->changes.resources)
+	if (s->changes.resources && !is_own_handshake(s))
 		say_soon(s);
 }
 
