@@ -238,6 +238,11 @@ class Case(authserver.Case):
         ps = self.starts(n)
         for p in ps:
             self.works(p)
+        # one that asks later may be what finds that the token is over
+        self.until(lambda: sum(
+            r.target == "/mcp" and r.done is not None
+            for r in self.m.seen(method="GET")) == n,
+            "all asked for the stream")
         self.until(lambda: not self.logins(), "the login processes end")
         self.counted(opened=1)
         return ps
