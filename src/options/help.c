@@ -237,6 +237,7 @@ add_masked(struct buf *out, const struct option_row *row, const char *value)
 	struct span secret = { NULL, 0 };
 	struct span text = span_of(value), rest;
 	struct buf url = { 0 };
+	char *shown;
 
 	if (row->kind == OPTION_HEADER && value[0] != '@') {
 		secret.p = strchr(value, ':') + 1;
@@ -249,7 +250,12 @@ add_masked(struct buf *out, const struct option_row *row, const char *value)
 		buf_free(&url);
 		return;
 	} else if (!option_table_secret(row, value, &secret)) {
-		codec_visible(out, text, SIZE_MAX);
+		shown = xstrdup(value);
+		/* a token may have been given where a name belongs */
+		if (string_eq(row->arg, "VAR") || string_eq(row->arg, "FILE"))
+			shown = redact_tokens(shown);
+		codec_visible(out, span_of(shown), SIZE_MAX);
+		string_wipe(&shown);
 		return;
 	}
 	text.n = (size_t)(secret.p - value);

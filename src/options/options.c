@@ -618,7 +618,7 @@ options_free(struct options *o)
 	void *field;
 
 	for (row = option_table; row->name != NULL; row++) {
-		field = option_field(o, row);
+		field = (char *)o + row->offset;
 		if (row->kind == OPTION_STRING && row->as == NULL)
 			string_wipe(field);
 		else if (option_is_list(row))

@@ -637,7 +637,7 @@ option_set_apply(struct options *o, const struct option_setting *s, char **why)
 {
 	struct option_origin
 	    *origin = &o->origins[option_table_main(s->row) - option_table];
-	void *field = option_field(o, s->row);
+	void *field = (char *)o + s->row->offset;
 	int rc = 0;
 
 	switch (s->row->kind) {
@@ -697,7 +697,7 @@ option_set_defaults(struct options *o)
 	strings_add(&o->warnings, NULL);
 	for (; s.row->name != NULL; s.row++) {
 		if (option_is_list(s.row))
-			strings_add(option_field(o, s.row), NULL);
+			strings_add((void *)((char *)o + s.row->offset), NULL);
 		if (s.row->preset == NULL)
 			continue;
 		s.value = xstrdup(s.row->preset);

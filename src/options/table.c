@@ -341,10 +341,10 @@ option_is_list(const struct option_row *row)
 	return row->kind == OPTION_LIST || row->kind == OPTION_HEADER;
 }
 
-void *
+const void *
 option_field(const struct options *o, const struct option_row *row)
 {
-	return (char *)(uintptr_t)o + row->offset;
+	return (const char *)o + row->offset;
 }
 
 const struct option_row *

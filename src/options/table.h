@@ -92,7 +92,7 @@ const struct option_row *option_table_named(const char *name);
 /* Is its field a list, to which this row adds items as they are? */
 bool option_is_list(const struct option_row *row);
 /* Returns the field of o that this row is about. */
-void *option_field(const struct options *o, const struct option_row *row);
+const void *option_field(const struct options *o, const struct option_row *row);
 /* Finds a short name. NULL: there is no such option. */
 const struct option_row *option_table_letter(char letter);
 /* Returns the row whose field and origin this row uses: itself, or the row of

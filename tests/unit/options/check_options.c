@@ -410,7 +410,8 @@ START_TEST(values_are_shown_with_their_origin)
 	world_file(w.home, "proxy-user = a:CANARY2\n", 0600);
 	w.env = "MCPSPLICE_HEADER=Cookie: CANARY3|MCPSPLICE_FAIL=1|"
 		"NODE_EXTRA_CA_CERTS=/n|CURL_CA_BUNDLE=/c|"
-		"MCPSPLICE_NO_MEMORY=1|MCPSPLICE_TRANSPORT=sse-first";
+		"MCPSPLICE_NO_MEMORY=1|MCPSPLICE_TRANSPORT=sse-first|"
+		"MCPSPLICE_PROXY_CACERT=ghp_CANARY901234567890123456789012";
 	ck_assert_int_eq(world_load(&w,
 			     "-x|http://u:CANARY4@p:1|--oauth2Bearer|"
 			     "CANARY5|-H|Plain: CANARY6|-H|@/f|"
@@ -437,6 +438,8 @@ START_TEST(values_are_shown_with_their_origin)
 	    "command line"));
 	ck_assert(world_shows(text, "header", "Plain: (set)", "command line"));
 	ck_assert(world_shows(text, "header", "@/f", "command line"));
+	ck_assert(world_shows(text, "proxy-cacert", "(redacted)",
+	    "environment MCPSPLICE_PROXY_CACERT"));
 	ck_assert(world_shows(text, "proxy", "http://(set)@p:1",
 	    "command line"));
 	ck_assert(world_shows(text, "url", "https://h/x/(set)/?(set)",
