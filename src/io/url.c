@@ -57,6 +57,21 @@ lower(char *s)
 			*s = (char)(*s - 'A' + 'a');
 }
 
+/* Without memory a URL is not wrong. */
+static CURLUcode
+checked(CURLUcode rc)
+{
+	if (rc == CURLUE_OUT_OF_MEMORY)
+		out_of_memory();
+	return rc;
+}
+
+static CURLUcode
+set(CURLU *c, CURLUPart what, const char *value, unsigned flags)
+{
+	return checked(curl_url_set(c, what, value, flags));
+}
+
 /* Returns one part as a string that the caller owns, or NULL. */
 static char *
 part(CURLU *c, CURLUPart what, unsigned flags)
@@ -64,7 +79,7 @@ part(CURLU *c, CURLUPart what, unsigned flags)
 	char *s, *copy;
 
 	s = NULL;
-	if (curl_url_get(c, what, &s, flags) != CURLUE_OK || s == NULL)
+	if (checked(curl_url_get(c, what, &s, flags)) != CURLUE_OK || s == NULL)
 		return NULL;
 	copy = xstrdup(s);
 	curl_free(s);
@@ -87,9 +102,9 @@ normalise(CURLU *c)
 	}
 	zone = part(c, CURLUPART_ZONEID, 0);
 	lower(host);
-	bad = curl_url_set(c, CURLUPART_HOST, host, 0) != CURLUE_OK ||
-	    curl_url_set(c, CURLUPART_ZONEID, zone, 0) != CURLUE_OK ||
-	    curl_url_set(c, CURLUPART_FRAGMENT, NULL, 0) != CURLUE_OK;
+	bad = set(c, CURLUPART_HOST, host, 0) != CURLUE_OK ||
+	    set(c, CURLUPART_ZONEID, zone, 0) != CURLUE_OK ||
+	    set(c, CURLUPART_FRAGMENT, NULL, 0) != CURLUE_OK;
 	free(host);
 	free(zone);
 	return bad ? -1 : 0;
@@ -102,8 +117,8 @@ origin_of(CURLU *c)
 {
 	char *s;
 
-	if (curl_url_set(c, CURLUPART_PATH, "/", 0) != CURLUE_OK ||
-	    curl_url_set(c, CURLUPART_QUERY, NULL, 0) != CURLUE_OK)
+	if (set(c, CURLUPART_PATH, "/", 0) != CURLUE_OK ||
+	    set(c, CURLUPART_QUERY, NULL, 0) != CURLUE_OK)
 		return NULL;
 	s = part(c, CURLUPART_URL, CURLU_NO_DEFAULT_PORT);
 	if (s != NULL && s[0] != '\0')
@@ -166,14 +181,14 @@ parse(struct url *u, const char *base, const char *text)
 
 	c = curl_url();
 	if (c == NULL)
-		return URL_BAD;
+		out_of_memory();
 	rc = CURLUE_OK;
 	if (base != NULL)
-		rc = curl_url_set(c, CURLUPART_URL, base, flags);
+		rc = set(c, CURLUPART_URL, base, flags);
 	else
 		text = escaped = escape_rest(text);
 	if (rc == CURLUE_OK)
-		rc = curl_url_set(c, CURLUPART_URL, text, flags);
+		rc = set(c, CURLUPART_URL, text, flags);
 	if (rc == CURLUE_USER_NOT_ALLOWED)
 		status = URL_USERINFO;
 	else if (rc != CURLUE_OK)

@@ -119,7 +119,7 @@ option_matches(const char *text, const char *pattern, struct span *second)
 	bool found;
 
 	if (regcomp(&re, pattern, REG_EXTENDED) != 0)
-		return false;
+		out_of_memory(); /* the pattern is ours */
 	found = regexec(&re, text, 3, at, 0) == 0;
 	regfree(&re);
 	if (found && second != NULL)
@@ -557,7 +557,9 @@ static int
 apply_string(char **field, const struct option_setting *s, const char *value,
     char **why)
 {
-	if (value != NULL && check_value(s, value, why) < 0)
+	/* the presets are right, and regexec may have no memory to say so */
+	if (value != NULL && s->weight != WEIGHT_DEFAULT &&
+	    check_value(s, value, why) < 0)
 		return -1;
 	string_set(field, value);
 	return 0;
