@@ -21,7 +21,7 @@ int proxy_run(const struct options *o, proxy_watch_cb *watch, void *arg,
 /* Could it start, as far as that depends on the options? Connects to nobody and
  * runs nothing. Returns 0, or the exit status of a start with *why. */
 int proxy_check(const struct options *o, char **why);
-/* Writes why to stderr. Hosts hide stderr, so if stdin is not a terminal, one
+/* refuse.c: writes why to stderr. Hosts hide stderr, so if stdin is not a terminal, one
  * request that arrives within 2 s is also answered with why on stdout. */
 void proxy_refuse(const char *why);
 
