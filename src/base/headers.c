@@ -299,11 +299,10 @@ headers_add_bearer(struct headers *to, struct span token, char **why)
 		*why = xstrdup("it contains no token");
 		return -1;
 	}
-	if (*token.p == '{' || *token.p == '[' || is_assignment(token)) {
-		*why = xasprintf("it holds %s, not just a token",
-		    is_assignment(token) ? "NAME=VALUE" : "JSON");
-		return -1;
-	}
+	if (*token.p == '{' || *token.p == '[')
+		return fail_why(why, "it holds JSON, not just a token");
+	if (is_assignment(token))
+		return fail_why(why, "it holds NAME=VALUE, not just a token");
 	if (!span_is_printable(token, '!') || strchr("\"'", *token.p) ||
 	    span_find(token, "${") != NULL) {
 		*why = xstrdup("it holds more than a token: quotes, ${...}, "

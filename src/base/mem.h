@@ -77,8 +77,9 @@ span_is(struct span a, const char *s)
 	return span_eq(a, span_of(s));
 }
 
-/* ASCII letters and digits; base64 counts on their order. */
-#define ALNUM "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+/* Of ASCII; base64 counts on their order. */
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+#define ALNUM LETTERS "0123456789"
 
 /* Is it white space of JSON? */
 static inline bool

@@ -1,6 +1,6 @@
 /* The proxy comes from the option, from environment variables (HTTPS_PROXY and
  * the like), which libcurl reads itself, or from the system's settings. NO_PROXY
- * is read by options/options.c and comes as an option. */
+ * is read by options/environment.c and comes as an option. */
 #include "config.h"
 
 #include "io/http_state.h"

@@ -353,7 +353,7 @@ options_sigv4(const struct options *o, char **why)
 			    service.n > 0 ? ":" : "", (int)service.n,
 			    service.p);
 	}
-	odd = o->aws_sigv4 + strspn(o->aws_sigv4, LETTERS_DIGITS "-:");
+	odd = o->aws_sigv4 + strspn(o->aws_sigv4, ALNUM "-:");
 	if (scope == NULL)
 		*why = xasprintf("--aws-sigv4 %s: %s%s; write REGION:SERVICE, "
 				 "such as us-east-1:bedrock-agentcore",

@@ -481,16 +481,17 @@ tidy_hosts(char *list)
 {
 	const char *from = list, *mark, *end;
 	char *to = list;
+	bool is_url;
 	size_t n;
 
 	while (*from != '\0') {
 		end = from + strcspn(from, ", ");
 		mark = strstr(from, "://");
-		if (mark != NULL && mark < end)
+		is_url = mark != NULL && mark < end;
+		if (is_url)
 			from = mark + 3;
 		from += strncmp(from, "*.", 2) == 0;
-		n = mark != NULL && mark < end ? strcspn(from, "/:, ") :
-						 (size_t)(end - from);
+		n = strcspn(from, is_url ? "/:, " : ", ");
 		memmove(to, from, n);
 		to += n;
 		if (*end != '\0')

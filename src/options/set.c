@@ -168,8 +168,8 @@ wrong_callback_path(const char *value)
 	size_t n = strlen(value);
 
 	if (value[0] == '/' && n <= PATH_MAX_BYTES &&
-	    strspn(value, LETTERS_DIGITS "._~-/") == n &&
-	    strstr(value, "/.") == NULL && strstr(value, "//") == NULL)
+	    strspn(value, ALNUM "._~-/") == n && strstr(value, "/.") == NULL &&
+	    strstr(value, "//") == NULL)
 		return NULL;
 	return xasprintf(": \"%.80s\" is not a plain path such as /callback",
 	    value);
@@ -228,7 +228,7 @@ wrong_param(const char *value)
 
 	if (equals == NULL || equals == value)
 		return xstrdup(": write NAME=VALUE");
-	if (value + strspn(value, LETTERS_DIGITS "-._~") < equals)
+	if (value + strspn(value, ALNUM "-._~") < equals)
 		return xstrdup(": the name may contain only letters, digits, "
 			       "and -._~");
 	for (i = 0; i < sizeof ours / sizeof ours[0]; i++)
@@ -364,8 +364,7 @@ option_value_wrong(const struct option_row *row, const char *value)
 	if (row->kind == OPTION_HEADER && *value != '@')
 		return wrong_header(value);
 	if (takes_variable(row) &&
-	    (value[strspn(value, LETTERS_DIGITS "_")] != '\0' ||
-		is_digit(*value)))
+	    (value[strspn(value, ALNUM "_")] != '\0' || is_digit(*value)))
 		return xstrdup(" takes the NAME of a variable, not the token");
 	return wrong_form(row, value);
 }

@@ -700,7 +700,7 @@ mistype_command(const char *word)
 			meant = option_commands[i];
 	/* a URL has other characters, or a "$" that the host left */
 	if (meant == NULL &&
-	    (word[strspn(word, LETTERS_DIGITS "-_")] != '\0' || *word == '\0' ||
+	    (word[strspn(word, ALNUM "-_")] != '\0' || *word == '\0' ||
 		strcasecmp(word, "localhost") == 0))
 		return NULL;
 	answer = phrase(meant, "");

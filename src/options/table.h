@@ -7,9 +7,6 @@
 
 #include "options/options.h"
 
-#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-#define LETTERS_DIGITS LETTERS "0123456789"
-
 enum option_kind {
 	OPTION_STRING,
 	OPTION_LIST,

@@ -391,15 +391,16 @@ go_on(struct server *s, const struct facts *f, struct frame *m)
 	server_attempt_end(s, d->attempt);
 	step_clear(s);
 	next = next_step(s);
-	if (next == TRY_NONE && s->config.protocol == PROTOCOL_MODERN)
+	if (next != TRY_NONE) {
+		begin(s, next);
+		return;
+	}
+	if (s->config.protocol == PROTOCOL_MODERN)
 		server_log(s, LEVEL_WARN,
 		    "%s does not seem to speak " REVISION_MODERN
 		    ": remove --protocol modern",
 		    s->config.host);
-	if (next == TRY_NONE)
-		give_up(s, f, m);
-	else
-		begin(s, next);
+	give_up(s, f, m);
 }
 
 /* --- what a step's end means --- */

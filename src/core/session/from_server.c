@@ -283,13 +283,8 @@ server_notification(struct session *s, struct attempt *a, struct frame *m)
 	size_t family = era_family(m->method);
 	struct frame *f;
 
-	if (family == 0) {
-		tools_changed(s->tools);
-		if (s->config.filter.read_only)
-			s->changes.tell_at = s->now;
-	}
 	if (family < ERA_FAMILIES)
-		session_was_told(s, family);
+		session_lists_changed(s, family);
 	if (s->config.max_result > 0 && m->text.n > s->config.max_result) {
 		session_log(s, LEVEL_WARN,
 		    "a notification of %zu bytes is too large for the client "

@@ -41,8 +41,10 @@ session_forget_lists(struct session *s)
 	alarm_set(&s->alarms, ALARM_SAY, ALARM_NEVER);
 }
 
-void
-session_was_told(struct session *s, size_t family)
+/* The client was told that the lists of this family have changed: what it has of
+ * them does not count until it asks again. */
+static void
+was_told(struct session *s, size_t family)
 {
 	size_t i;
 
@@ -50,6 +52,17 @@ session_was_told(struct session *s, size_t family)
 		if (list_kinds[i].family == family)
 			s->changes.lists[i].shown = s->changes.lists[i]
 							.differs = false;
+}
+
+void
+session_lists_changed(struct session *s, size_t family)
+{
+	if (family == 0) {
+		tools_changed(s->tools);
+		if (s->config.filter.read_only)
+			s->changes.tell_at = s->now;
+	}
+	was_told(s, family);
 }
 
 /* --- the lists are read --- */
@@ -241,7 +254,7 @@ say_changes(struct session *s)
 		family = list_kinds[i].family;
 		if (s->changes.lists[i].differs) {
 			session_tell(s, era_families[family].changed, no_span);
-			session_was_told(s, family);
+			was_told(s, family);
 		}
 	}
 	if (s->changes.resources)

@@ -699,9 +699,9 @@ void session_learn_tools(struct session *s, const struct generation *g,
     const struct frame *request, struct frame *m);
 /* The client starts again, and has no list. */
 void session_forget_lists(struct session *s);
-/* The client was told that the lists of this family have changed: what it has of
- * them does not count until it asks again. */
-void session_was_told(struct session *s, size_t family);
+/* The server says that the lists of this family have changed, and the client
+ * gets that message. */
+void session_lists_changed(struct session *s, size_t family);
 /* An answer came to an ATTEMPT_LIST. */
 void session_list_message(struct session *s, struct attempt *a,
     const struct facts *f, struct frame *m);
