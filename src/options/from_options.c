@@ -44,20 +44,26 @@ secret_check(const char *path)
 char *
 secret_platform_file(const char *option, const char *path, char **why)
 {
-	struct buf text;
+	struct buf text = { .max = BOUND_TEXT_BYTES };
+	const char *wrong = NULL;
 	char *secret = NULL;
+	struct span content;
 
-	buf_init(&text, BOUND_TEXT_BYTES);
 	if (read_all(path, &text) != 0) {
 		*why = redact_tokens(xasprintf("%s %s cannot be read: %s",
 		    option, string_shown(path), strerror(errno)));
 	} else {
-		while (text.n > 0 && strchr("\r\n", text.p[text.n - 1]))
-			text.n--;
-		if (text.n == 0 || memchr(text.p, '\0', text.n) != NULL)
-			*why = xasprintf("%s %s is empty", option, path);
+		content = span_trim(span_unmarked(buf_span(&text)), "\r\n");
+		if (content.n == 0)
+			wrong = "is empty";
+		else if (span_is_utf16(content))
+			wrong = "is UTF-16; save it as UTF-8";
+		else if (memchr(content.p, '\0', content.n) != NULL)
+			wrong = "contains a NUL byte";
+		if (wrong == NULL)
+			secret = xstrndup(content.p, content.n);
 		else
-			secret = xstrndup(text.p, text.n);
+			*why = xasprintf("%s %s %s", option, path, wrong);
 	}
 	buf_wipe(&text);
 	return secret;

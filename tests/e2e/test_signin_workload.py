@@ -202,6 +202,9 @@ class Failures(Case):
                 ("garbage", "not a JWT"), ("a.b.c", "not a JWT"),
                 ("e30.W10.x", "not a JWT"), (old, "the JWT expired at"),
                 (old + " " + old, "not a JWT"),
+                ("\ufeff" + old, "the JWT expired at"),
+                ("e\0y\0", "is UTF-16; save it as UTF-8"),
+                ("e30\0", "contains a NUL byte"),
                 ("x" * 70000, "cannot be read")):
             where = self.file(text)
             said = self.refused(m, "--assertion-file", where)
