@@ -1,3 +1,7 @@
+/*
+ * "mcpsplice tools" and "mcpsplice call": the arguments of a call are read from
+ * the command line and checked against the schema of the tool.
+ */
 #include "config.h"
 
 #include "tools/command.h"

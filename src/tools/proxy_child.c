@@ -1,4 +1,8 @@
-
+/*
+ * A proxy in a child process, and the client that asks it, for "tools", "call"
+ * and "check": it reads all pages of a list, shows progress, and puts questions
+ * of the server to the user at the terminal.
+ */
 #include "config.h"
 
 #include "tools/command.h"

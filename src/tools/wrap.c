@@ -1,4 +1,7 @@
-/* The command: files in, diffs out; writes only with --write. */
+/*
+ * "mcpsplice wrap": finds the files of hosts, shows what it would change as a
+ * diff, and writes only with --write. What it cannot change by itself it prints.
+ */
 #include "config.h"
 
 #include "tools/wrap.h"

@@ -1,3 +1,4 @@
+/* Sockets, and what the system knows of a connection. */
 #include "config.h"
 
 #include "os/network.h"

@@ -1,3 +1,4 @@
+/* Sockets of Winsock, and what the system knows of a connection. */
 #include "config.h"
 
 #include "os/windows/wake.h"
