@@ -56,7 +56,6 @@ struct sse {
 
 	/* The stream. */
 	struct buf last_id;
-	bool has_id;
 	bool spoke;  /* an event had data that is not empty */
 	bool primed; /* see sse_is_primed */
 	int64_t retry_ms;
@@ -199,10 +198,8 @@ type_of(struct sse *s)
 static void
 dispatch(struct sse *s)
 {
-	if (s->has_next_id) {
+	if (s->has_next_id)
 		assign(&s->last_id, &s->next_id);
-		s->has_id = true;
-	}
 	s->spoke = s->spoke || s->data.n > 0;
 	s->primed = s->primed || (!s->spoke && s->last_id.n > 0);
 	if (s->has_data)
@@ -320,12 +317,6 @@ bool
 sse_is_primed(const struct sse *s)
 {
 	return s->primed;
-}
-
-bool
-sse_has_id(const struct sse *s)
-{
-	return s->has_id;
 }
 
 int64_t

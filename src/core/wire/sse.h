@@ -27,8 +27,6 @@ struct span sse_last_id(const struct sse *s);
 /* Was there an id before the first event with data? Then the stream was made to
  * be resumed (2025-11-25, basic/transports, streamable HTTP). */
 bool sse_is_primed(const struct sse *s);
-/* Has any event carried an id? */
-bool sse_has_id(const struct sse *s);
 /* Returns the server's last retry in ms, at most 1 h, or -1 if it gave none. */
 int64_t sse_retry_ms(const struct sse *s);
 /* Returns the bytes of the event that is not dispatched yet. */
