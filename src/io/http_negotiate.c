@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/codec.h"
+#include "os/desktop.h"
 
 enum { NEGOTIATE_WORDS_MAX = 200 };
 
@@ -31,6 +32,14 @@ http_negotiate_set(struct transfer *x)
 	}
 	if (c->negotiate || c->proxy_negotiate)
 		SET(x, CURLOPT_VERBOSE, 1L);
+}
+
+void
+http_negotiate_sends(struct transfer *x, struct span head)
+{
+	/* to a proxy, too */
+	if (span_find(head, "uthorization: Negotiate ") != NULL)
+		x->ticket_sent = true;
 }
 
 void
@@ -65,16 +74,27 @@ http_negotiate_refused(const struct transfer *x)
 	return x->status == 401 && x->h->config.negotiate;
 }
 
+const char *
+http_negotiate_lacks(const struct transfer *x)
+{
+	/* SSPI says nothing when it has no credentials at all. */
+	return x->no_ticket != NULL || x->ticket_sent ? x->no_ticket :
+							"there is none";
+}
+
 void
 http_negotiate_say(const struct transfer *x, struct buf *why)
 {
-	if (x->no_ticket == NULL) {
-		buf_adds(why,
+	const char *lacks = http_negotiate_lacks(x);
+
+	if (lacks == NULL) {
+		buf_addf(why,
 		    "it rejected the Kerberos ticket; \"klist\" shows whose "
-		    "it is and when it expires, \"kinit\" gets another");
+		    "it is and when it expires; to get another, %s",
+		    os_ticket_advice);
 		return;
 	}
-	buf_adds(why, "it requires a Kerberos ticket: run kinit (");
-	codec_visible(why, span_of(x->no_ticket), NEGOTIATE_WORDS_MAX);
+	buf_addf(why, "it requires a Kerberos ticket: %s (", os_ticket_advice);
+	codec_visible(why, span_of(lacks), NEGOTIATE_WORDS_MAX);
 	buf_adds(why, ")");
 }

@@ -192,6 +192,7 @@ struct transfer {
 		       * written once more */
 	char *no_ticket; /* why there is none, in the words of GSS-API; NULL:
 			  * nothing is known */
+	bool ticket_sent; /* a request carried one */
 	bool denied;     /* config.allow refused an address */
 	bool let;        /* config.allow took an address */
 	bool opened;     /* a socket was opened for it */
@@ -257,6 +258,10 @@ void http_way_forget(struct way_notes *n);
 void http_negotiate_set(struct transfer *x);
 /* Takes one line of libcurl's words about x. */
 void http_negotiate_heard(struct transfer *x, struct span words);
+/* Takes a head that was written. */
+void http_negotiate_sends(struct transfer *x, struct span head);
+/* Why x has no ticket; NULL: it had one. */
+const char *http_negotiate_lacks(const struct transfer *x);
 /* May libcurl write the request once more after an answer with this status? The
  * server did not process it then. */
 bool http_negotiate_goes_on(const struct transfer *x, long status);
@@ -310,8 +315,7 @@ struct http_failure {
 	const struct curl_slist *certificate;
 	int64_t now; /* of the clock of this machine, in s since 1970 */
 	const struct http_config *config;
-	/* Why there is no Kerberos ticket, in the words of GSS-API; NULL:
-	 * nothing is known. */
+	/* Why there is no Kerberos ticket; NULL: there is one. */
 	const char *no_ticket;
 	/* Variables, "NAME=VALUE", that may be missing and that the host has and
 	 * did not pass on; NULL: none. */

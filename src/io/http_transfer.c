@@ -547,7 +547,7 @@ explain(struct transfer *x, CURLcode rc, enum http_end end, long proxy_status,
 		.host = "the host",
 		.now = (int64_t)time(NULL),
 		.config = &x->h->config,
-		.no_ticket = x->no_ticket };
+		.no_ticket = http_negotiate_lacks(x) };
 	struct curl_certinfo *chain = NULL;
 	long number = 0, made = 0;
 	struct url u;

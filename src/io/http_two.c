@@ -63,6 +63,8 @@ http_on_words(CURL *easy, curl_infotype type, char *p, size_t n, void *arg)
 	char words[128];
 
 	(void)easy;
+	if (type == CURLINFO_HEADER_OUT)
+		http_negotiate_sends(x, (struct span){ p, size });
 	if (type != CURLINFO_TEXT)
 		return 0;
 	if (n >= sizeof words)

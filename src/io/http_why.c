@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/codec.h"
+#include "os/desktop.h"
 #include "os/error.h"
 
 enum { NAMES_SHOWN_MAX = 200, TEXT_SHOWN_MAX = 300 };
@@ -99,11 +100,11 @@ static const struct row rows[] = {
 	    "Begin {from} with http://, https:// or socks5h://"),
 	STATUS(OF_PROXY | WITH_TICKET | NO_TICKET, 407,
 	    "the proxy{proxy} requires a Kerberos ticket (407: {ticket})",
-	    "Run kinit"),
+	    "To get one, {advice}"),
 	STATUS(OF_PROXY | WITH_TICKET, 407,
 	    "the proxy{proxy} rejected the Kerberos ticket (407)",
-	    "\"klist\" shows whose it is and when it expires; \"kinit\" gets "
-	    "another"),
+	    "\"klist\" shows whose it is and when it expires; to get another, "
+	    "{advice}"),
 	STATUS(OF_PROXY | WITH_USER, 407,
 	    "the proxy{proxy} rejected the user name or password given with "
 	    "--proxy-user (407)",
@@ -475,6 +476,8 @@ add_hole(struct buf *out, struct span hole, const void *arg)
 		add_text(out, f->text);
 	else if (span_is(hole, "ticket"))
 		codec_visible(out, span_of(f->no_ticket), TEXT_SHOWN_MAX);
+	else if (span_is(hole, "advice"))
+		buf_adds(out, os_ticket_advice);
 	else if (span_is(hole, "clock"))
 		add_clock(out, f->now);
 	else if (span_is(hole, "names"))

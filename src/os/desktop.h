@@ -17,5 +17,7 @@ extern const char *const os_notifier[];
 /* Returns the program by which a guest system opens a page in its host; NULL:
  * there is none. */
 const char *os_host_browser(void);
+/* What the user does to get a Kerberos ticket: advice, without a full stop. */
+extern const char os_ticket_advice[];
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "os/desktop.h"
 #include "tools/check.h"
 
 enum { SIGN_IN_MS = 6 * 1000 };
@@ -278,8 +279,9 @@ tell_wanted(struct buf *text, const struct check *c, const struct sign_in *s)
 		return tell_token(text, c, s);
 	if (s->ticket)
 		return say(text, STEP_FAILED,
-		    "the server requires a Kerberos ticket: run kinit, and "
-		    "add --negotiate");
+		    "the server requires a Kerberos ticket: %s, and add "
+		    "--negotiate",
+		    os_ticket_advice);
 	if (s->why != NULL || is_guessed(s))
 		return say(text, STEP_FAILED,
 		    "the server requires credentials, and %s; pass a token "

@@ -18,6 +18,7 @@ const bool os_desktop_is_sure = false;
 const char *const os_notifier[] = { "notify-send", "--app-name=mcpsplice",
 	"Sign-in required", NULL };
 #endif
+const char os_ticket_advice[] = "run kinit";
 
 /* The browser of Windows, for Linux on Windows. */
 const char *

@@ -4,17 +4,15 @@
 
 #include "proxy/credentials/state.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "auth/challenge.h"
 #include "auth/claims.h"
 #include "auth/dpop.h"
+#include "os/desktop.h"
 #include "proxy/credentials/command.h"
-
-static const char
-    no_ticket[] = "it requires a Kerberos ticket: run kinit, and add "
-		  "--negotiate";
 
 struct authorize {
 	struct loop *loop;
@@ -255,9 +253,13 @@ authorize_refused(struct authorize *a, uint64_t ticket, const struct facts *f,
     struct span session)
 {
 	bool asked = false;
+	char why[128];
 
 	if (wants_ticket(a, f)) {
-		a->ops.refusal_final(ticket, no_ticket, false, a->arg);
+		snprintf(why, sizeof why,
+		    "it requires a Kerberos ticket: %s, and add --negotiate",
+		    os_ticket_advice);
+		a->ops.refusal_final(ticket, why, false, a->arg);
 		return;
 	}
 	if (a->oauth != NULL) {

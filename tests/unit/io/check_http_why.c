@@ -415,7 +415,7 @@ static const struct {
 	      .no_ticket = "Ticket\texpired" },
 	    "the proxy http://p:1 (from --proxy) requires a Kerberos ticket (407: "
 	    "Ticket\\x09expired)",
-	    "Run kinit" },
+	    "To get one, run kinit" },
 	{ { .end = HTTP_PROXY,
 	      .proxy_status = 407,
 	      .text = "CONNECT tunnel failed",
@@ -423,7 +423,7 @@ static const struct {
 	      .https = true,
 	      .config = &with_ticket },
 	    "the proxy http://p:1 (from --proxy) rejected the Kerberos ticket (407)",
-	    "\"klist\" shows whose it is and when it expires; \"kinit\" gets another" },
+	    "\"klist\" shows whose it is and when it expires; to get another, run kinit" },
 	{ { .end = HTTP_PROXY,
 	      .result = CURLE_RECV_ERROR,
 	      .text = "CONNECT tunnel failed",
