@@ -16,8 +16,10 @@ try:
 except ImportError:
     tomllib = None
 
+import pace
 import support
 
+WINDOWS = pace.is_windows()
 INFO = '{"client_id":"id-1","client_secret":"SECRET"}'
 
 # Entries as they stand in public README files, all but the command.
@@ -99,6 +101,16 @@ HEAD = "\ufeff// kept: \u00fc\r\n{ /* a */\t\"other\" : [1,2,{\"x\": \"//\"},],\
 TAIL = ",\n}  // end, without a line end"
 
 
+def shown(path):
+    """As the program calls a file that it has found: wine has drives."""
+    return "Z:" + path.replace("/", "\\") if WINDOWS else path
+
+
+def found(path):
+    """The file that the program calls so."""
+    return path[len("Z:"):].replace("\\", "/") if WINDOWS else path
+
+
 class Base(support.Case):
     def put(self, name, text, mode=0o644):
         path = os.path.join(self.home, name)
@@ -118,10 +130,17 @@ class Base(support.Case):
         self.assertEqual(got, status, err + out.decode())
         return out.decode() + err
 
+    def mode(self, path, mode):
+        """Wine makes modes from rights: check_file tries these."""
+        if not WINDOWS:
+            self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), mode)
+
     def starts(self, words):
         """Is this the command line of mcpsplice, and does it take it?"""
-        self.assertTrue(os.path.isabs(words[0]), words)
-        self.assertTrue(os.path.samefile(words[0], support.PROGRAM), words)
+        path = found(words[0])
+        self.assertTrue(os.path.isabs(path), words)
+        self.assertTrue(os.path.samefile(path, support.PROGRAM + (
+            ".exe" if WINDOWS else "")), words)
         status, out, err = self.once(words[1:] + ["--show-config"],
                                      env={"T": "t", "AUTH_HEADER": "x",
                                           "MCP_HEADER_1": "y"})
@@ -257,15 +276,19 @@ class Hosts(Base):
                  "      - mcp-remote\n      - https://b.example/mcp\n")
         before = self.tree()
         out = self.wrap("--write")
-        self.assertIn("goose/config.yaml: change line 4 ", out)
+        self.assertIn(shown("goose/config.yaml")[2 * WINDOWS:] +
+                      ": change line 4 ", out)
         self.assertIn('args: ["https://a.example/mcp"]', out)
-        self.assertIn(".continue/config.yaml: change line 5 ", out)
+        self.assertIn(shown(".continue/config.yaml")[2 * WINDOWS:] +
+                      ": change line 5 ", out)
         self.assertIn('args: ["https://b.example/mcp"]', out)
         self.assertEqual(self.tree(), before)
 
     def tree(self):
-        return {os.path.join(d, f): self.get(os.path.join(d, f))
-                for d, _, files in os.walk(self.home) for f in files}
+        # Windows locks a file of a folder
+        paths = (os.path.join(d, f) for d, _, files in os.walk(self.home)
+                 for f in files if f != ".lock")
+        return {p: self.get(p) for p in paths if os.path.isfile(p)}
 
 
 class Command(Base):
@@ -280,10 +303,10 @@ class Command(Base):
         self.assertEqual(self.get(path), self.TEXT)
         self.assertEqual(os.listdir(os.path.dirname(path)), ["mcp.json"])
         lines = out.splitlines()
-        self.assertEqual(lines[0], "--- " + path)
-        self.assertEqual(lines[1], "+++ " + path)
+        self.assertEqual(lines[0], "--- " + shown(path))
+        self.assertEqual(lines[1], "+++ " + shown(path))
         self.assertIn('-"e": {"command": "npx"', "\n".join(lines))
-        self.assertIn('+"e": {"command": "/', "\n".join(lines))
+        self.assertIn('+"e": {"command": "%s' % shown("/").replace("\\", "\\\\"), "\n".join(lines))
         self.assertEqual(lines[-1],
                          "Nothing has been changed yet. To change it, add --write.")
 
@@ -345,13 +368,13 @@ class Command(Base):
         wrapped = self.get(path)
         self.assertEqual(self.get(backup), self.TEXT)
         for p in (path, backup):
-            self.assertEqual(stat.S_IMODE(os.stat(p).st_mode), 0o640)
+            self.mode(p, 0o640)
         self.wrap("--restore")
         self.assertEqual(self.get(path), self.TEXT)
         self.assertEqual(self.get(backup), wrapped)
         for args in ([path], []):
-            self.assertIn(path + ": nothing to undo",
-                          self.wrap("--restore", *args))
+            self.assertIn((path if args else shown(path)) +
+                          ": nothing to undo", self.wrap("--restore", *args))
             self.assertEqual(self.get(path), self.TEXT)
             self.assertEqual(self.get(backup), wrapped)
         self.put(".cursor/mcp.json", wrapped, 0o640)
@@ -408,7 +431,7 @@ class Command(Base):
         self.wrap("--write")
         self.assertEqual(os.readlink(link), "../dotfiles/cursor.json")
         self.assertIn(support.PROGRAM.split("/")[-1], self.get(real))
-        self.assertEqual(stat.S_IMODE(os.stat(real).st_mode), 0o600)
+        self.mode(real, 0o600)
         self.assertEqual(os.listdir(os.path.dirname(real)), ["cursor.json"])
         self.assertEqual(self.get(link + ".mcpsplice-backup"), self.TEXT)
 
@@ -434,8 +457,7 @@ class Command(Base):
                 self.assertEqual(self.get(path), self.TEXT)
 
     def test_what_is_not_restored(self):
-        """Only a configuration replaces a file, and behind a link only a
-        configuration is replaced."""
+        """Only a configuration replaces a file."""
         for name, backup in (("c.json", "alias ls=evil\n"), ("d.json", ""),
                              ("e.json", " \r\n"), ("f.json", '{"a": '),
                              ("g.toml", "alias ls=evil\n"),
@@ -448,6 +470,9 @@ class Command(Base):
                 self.assertIn(path + ".mcpsplice-backup cannot be used", out)
                 self.assertEqual(self.get(path), "now")
                 self.assertEqual(self.get(path + ".mcpsplice-backup"), backup)
+
+    def test_what_is_behind_a_link(self):
+        """Only a configuration is replaced."""
         for name, text in (("k.json", "secret"), ("l.json", ""),
                            ("m.toml", "export A=secret\n")):
             with self.subTest(name):
@@ -470,7 +495,7 @@ class Command(Base):
         good = self.put(".cursor/mcp.json", self.TEXT)
         bad = self.put(".gemini/settings.json", '{\n  "a": 1\n  "b": 2\n}')
         out = self.wrap("--write", status=1)
-        self.assertIn(bad + ": invalid JSON at line 3, column 3", out)
+        self.assertIn(shown(bad) + ": invalid JSON at line 3, column 3", out)
         self.assertEqual(self.get(bad), '{\n  "a": 1\n  "b": 2\n}')
         self.assertNotEqual(self.get(good), self.TEXT)
         bad = self.put("c.toml", 'a = "b\n')
@@ -503,8 +528,8 @@ class Command(Base):
         path = self.put(".cursor/mcp.json", self.TEXT)
         yaml = self.put(".config/goose/config.yaml", "x")
         self.assertEqual(sorted(self.wrap("--list").splitlines()), sorted([
-            "Cursor           %s: 1 to change" % path,
-            "Goose            %s: by hand" % yaml]))
+            "Cursor           %s: 1 to change" % shown(path),
+            "Goose            %s: by hand" % shown(yaml)]))
 
     def test_names_of_hosts(self):
         cursor = self.put(".cursor/mcp.json", self.TEXT)
@@ -512,9 +537,10 @@ class Command(Base):
             ".claude.json", ".config/Claude/claude_desktop_config.json")]
         out = self.wrap("Claude")
         for path in claude:
-            self.assertIn("+++ %s\n" % path, out)
-        self.assertNotIn(cursor, out)
-        self.assertIn("+++ %s\n" % claude[0], self.wrap("claude-code"))
+            self.assertIn("+++ %s\n" % shown(path), out)
+        self.assertNotIn(shown(cursor), out)
+        self.assertIn("+++ %s\n" % shown(claude[0]),
+                      self.wrap("claude-code"))
         for name in ("vscode", "vs-code", "fast-agent", "FastAgent", "kilo"):
             self.assertIn("No configuration of %s found" % name,
                           self.wrap(name))
@@ -540,27 +566,36 @@ class Command(Base):
                      ".gemini/antigravity/mcp_config.json"):
             with self.subTest(name):
                 path = self.put(name, self.TEXT)
-                self.assertIn(path + ": 1 to change\n", self.wrap("--list"))
+                self.assertIn(shown(path) + ": 1 to change\n",
+                              self.wrap("--list"))
         for name in (".hermes/config.yaml", "fastagent.config.yaml"):
-            self.assertIn("%s: by hand\n" % self.put(name, "x: 1\n"),
+            self.assertIn("%s: by hand\n" % shown(self.put(name, "x: 1\n")),
                           self.wrap("--list"))
         path = self.put(".vibe/config.toml",
                         '[[mcp_servers]]\nurl = "https://a.example/mcp"\n')
-        self.assertIn(path + ": 1 to change\n", self.wrap("--list"))
+        self.assertIn(shown(path) + ": 1 to change\n", self.wrap("--list"))
 
     def test_started_by_npx(self):
         """As npx has it: a program in its cache."""
         folder = os.path.join(self.home, ".npm/_npx/2a6b/node_modules/bin")
         os.makedirs(folder)
         program = os.path.join(folder, "mcpsplice")
-        os.symlink(os.path.abspath(support.PROGRAM), program)
+        there = os.path.abspath(support.PROGRAM)
+        if WINDOWS:
+            shutil.copy(there + ".exe", program + ".exe")
+            with open(there) as f, open(program, "w") as script:
+                script.write(f.read().replace(there, program))
+            os.chmod(program, 0o755)
+        else:
+            os.symlink(there, program)
         path = self.put("c.json", self.TEXT)
         subprocess.run([program, "wrap", "--write", path], check=True,
                        stdout=subprocess.DEVNULL, timeout=60,
                        env={"HOME": self.home, "PATH": os.environ["PATH"]})
         entry = json.loads(self.get(path))["mcpServers"]["e"]
-        self.assertEqual(entry, {"command": "npx", "args": [
-            "-y", "mcpsplice", "https://a.example/mcp"]})
+        words = ["cmd", "/c"] * WINDOWS + [
+            "npx", "-y", "mcpsplice", "https://a.example/mcp"]
+        self.assertEqual(entry, {"command": words[0], "args": words[1:]})
 
     def test_placeholders(self):
         """What the host puts into its variables arrives as it is."""
