@@ -9,17 +9,21 @@ drops all connections, a second process of the same user that comes and goes
 every five minutes.  Meanwhile there are 50 calls a second, and 5 % of them go
 wrong at the server.  Memory, descriptors and files of the program are looked
 at all the time; in the last third they may not be more than in the second.
-Each call has one answer, and ran at most once.
+Each call has one answer, and ran at most once; each second process gets its
+answers, too.  The program for Windows, in wine, also has handles; there the lid
+only drops the connections.
 """
 
 import collections
 import os
 import random
 import statistics
+import subprocess
 import sys
 import threading
 import time
 
+import pace
 import support
 from support import call
 
@@ -37,7 +41,9 @@ class Soak(support.Case):
         self.random = random.Random(int(os.environ.get("SOAK_SEED", "1")))
         self.counts = collections.Counter()
         self.runs = collections.Counter()
-        self.samples = []       # (KiB, descriptors, files)
+        self.samples = []       # (KiB, descriptors, files, handles)
+        self.twins = []
+        self.handles = 0
 
     def server(self):
         s = self.mcp(on_get=None)
@@ -97,6 +103,7 @@ class Soak(support.Case):
         p.ask("tools/list")
         p.finish()
         self.running.remove(p)
+        self.counts["twin's end"] += 1
 
     def events(self):
         """(second, what) in order."""
@@ -110,7 +117,22 @@ class Soak(support.Case):
     def look(self, p):
         files = sum(len(names) for _, _, names in os.walk(self.home))
         self.samples.append((p.rss_kb(), len(os.listdir(
-            "/proc/%d/fd" % p.pid)), files))
+            "/proc/%d/fd" % p.pid)), files, self.handles))
+
+    def look_at_handles(self):
+        """Once a second, by a program of Windows."""
+        p = subprocess.Popen([support.PROGRAM + "-handles"],
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+
+        def read():
+            for line in p.stdout:
+                self.handles = int(line)
+
+        def end():
+            p.kill()
+            p.wait()
+        threading.Thread(target=read, daemon=True).start()
+        self.addCleanup(end)
 
     def tidy(self):
         """What the test itself keeps of the past."""
@@ -126,8 +148,13 @@ class Soak(support.Case):
         self.s = self.server()
         p = self.splice(self.s, env=self.env)
         p.hello()
+        if pace.is_windows():
+            self.look_at_handles()
         self.soak(p)
+        for twin in self.twins:
+            twin.join()
         p.finish()              # which knows what was asked and answered
+        self.counts["error"] = sum("error" in m for m in p.messages)
         print("    seed %s: %d calls, %s; sessions %d" % (
             os.environ.get("SOAK_SEED", "1"), self.counts["calls"],
             ", ".join("%s %d" % c for c in sorted(self.counts.items())
@@ -146,7 +173,8 @@ class Soak(support.Case):
                 what = events.pop(0)[1]
                 self.counts[what.__name__] += 1
                 if what == self.twin:
-                    threading.Thread(target=what, daemon=True).start()
+                    self.twins.append(threading.Thread(target=what))
+                    self.twins[-1].start()
                 else:
                     what()
             if now - looked > 1:
@@ -164,8 +192,10 @@ class Soak(support.Case):
     def judge(self):
         self.assertEqual([k for k, n in self.runs.items() if n > 1], [],
                          "ran twice")
+        self.assertEqual(self.counts["twin's end"], self.counts["twin"])
         third = len(self.samples) // 3
-        for i, what in enumerate(("KiB", "descriptors", "files")):
+        for i, what in enumerate(("KiB", "descriptors", "files",
+                                  "handles")):
             second, last = (
                 [sample[i] for sample in part]
                 for part in (self.samples[third:2 * third],
