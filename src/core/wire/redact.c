@@ -434,7 +434,7 @@ is_key(struct span s)
 }
 
 /* What stands between words. */
-#define BETWEEN " \t\n\"'(),;=:@?/"
+#define BETWEEN " \t\n\"'(),;=:@?/\\"
 
 char *
 redact_tokens(char *message)
