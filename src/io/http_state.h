@@ -188,15 +188,15 @@ struct transfer {
 	long written_before; /* bytes that libcurl wrote before that, as it
 			      * counts them */
 	curl_off_t uploaded_before; /* bytes of a body likewise */
-	bool again;      /* after a 401 or 407 to a ticket the request may be
+	bool again;       /* after a 401 or 407 to a ticket the request may be
 		       * written once more */
-	char *no_ticket; /* why there is none, in the words of GSS-API; NULL:
+	char *no_ticket;  /* why there is none, in the words of GSS-API; NULL:
 			  * nothing is known */
 	bool ticket_sent; /* a request carried one */
-	bool denied;     /* config.allow refused an address */
-	bool let;        /* config.allow took an address */
-	bool opened;     /* a socket was opened for it */
-	bool reached;    /* and closed again while it was connected */
+	bool denied;      /* config.allow refused an address */
+	bool let;         /* config.allow took an address */
+	bool opened;      /* a socket was opened for it */
+	bool reached;     /* and closed again while it was connected */
 	bool too_large;
 	char error[CURL_ERROR_SIZE];
 };

@@ -256,7 +256,8 @@ static const struct {
 	/* names that people need to see */
 	{ "cannot read /nix/store/" HEX "-x/a1: no", NULL },
 	{ "./" HEX "/a, ~/" HEX "/b, https://" HEX ".test/", NULL },
-	{ "C:\\Users\\anna-7\\AppData\\Roaming\\mcpsplice\\config:1: no", NULL },
+	{ "C:\\Users\\anna-7\\AppData\\Roaming\\mcpsplice\\config:1: no",
+	    NULL },
 	{ "C:\\" HEX ": no", "C:\\(redacted): no" },
 	{ "--api-token-file, api-production, key-of-team", NULL },
 	{ "--bearer-env: the variable MY_API_KEY_2 is not set", NULL },
