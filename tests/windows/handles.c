@@ -26,7 +26,7 @@ handles(void)
 		exit(1);
 	for (ULONG step = 1; step > 0; p = (void *)((char *)p + step)) {
 		step = p->NextEntryOffset;
-		/* CreateTime, which winternl.h has no name for */
+		/* CreateTime, which the header does not name */
 		born = *(LONGLONG *)((char *)p + 32);
 		if (p->ImageName.Buffer == NULL ||
 		    wcscmp(p->ImageName.Buffer, L"mcpsplice.exe") != 0 ||
