@@ -74,6 +74,7 @@ struct store_op {
 	store_get_cb *get; /* get or done is set */
 	store_done_cb *done;
 	void *arg;
+	char name[STORE_NAME_BYTES]; /* of the record, for a helper */
 	struct record record;
 	bool found; /* record was found */
 	bool newer; /* it is of a newer mcpsplice */
@@ -576,6 +577,25 @@ helper_fate(enum child_end end, int value)
 	return child_fate(end, value);
 }
 
+/* A helper that has one record for all names would give the token of one server
+ * to another. The name of an identity provider's record is not made of its
+ * URL. */
+static void
+check_name(struct store_op *op)
+{
+	char own[STORE_NAME_BYTES];
+
+	if (!op->found || *op->name == '_')
+		return;
+	store_name(own, op->record.url, op->record.profile);
+	op->found = strcmp(own, op->name) == 0;
+	if (!op->found)
+		op->why = xstrdup("the output of the --auth-store helper is "
+				  "the record of another server or profile, "
+				  "so it is not used: the helper has to keep "
+				  "one for each name");
+}
+
 static void
 helper_done(enum child_end end, int value, void *arg)
 {
@@ -590,6 +610,7 @@ helper_done(enum child_end end, int value, void *arg)
 		free(fate);
 	} else if (op->get != NULL && text.n > 0) {
 		op_parse(op, text, "the output of the --auth-store helper");
+		check_name(op);
 	}
 	op_tell(op);
 }
@@ -616,6 +637,7 @@ helper_run(struct store_op *op, const char *verb, const char *name,
 	/* reserved at once, because a growing buffer leaves copies of its
 	 * content behind */
 	buf_reserve(&input, text.n + (url == NULL ? 0 : strlen(url)) + 256);
+	snprintf(op->name, sizeof op->name, "%s", name);
 	buf_addf(&input, "name=%s\n", name);
 	if (url != NULL)
 		buf_addf(&input, "url=%s\n", url);

@@ -1371,6 +1371,41 @@ class Helpers(Base):
                    "echo '{\"token\":{\"access_token\":\"%s\\n\"}}'" % c,
                    "cat"), one, 4)
 
+    def keeper(self, get):
+        """A store that keeps one record, whatever its name is."""
+        kept = self.path("kept")
+        self.may_hold.append(kept)
+        return "helper:" + self.helper(
+            "K=%s\ncase $1 in\nget) cat >/dev/null; test -f $K || exit 0\n"
+            "%s ;;\nstore) sed '1,/^$/d' >$K ;;\nerase) rm $K ;;\nesac\n"
+            % (kept, get))
+
+    def test_one_record_for_all(self):
+        """The token of the first server is not for the second, nor for
+        another profile."""
+        store = self.keeper("cat $K")
+        a, m, b = self.scene()
+        p = self.start(m, b, "--auth-store", store)
+        p.hello()
+        self.works(p)
+        p.finish()
+        a2, m2, b2 = self.scene()
+        for server, more in ((m2, ()), (m, ("--profile", "work"))):
+            before = len(server.requests)
+            self.shut_out(server, b2, "--auth-store", store, *more,
+                          text="the record of another server or profile")
+            for r in server.requests[before:]:
+                self.assertIsNone(r.get("Authorization"))
+        self.untouched(a2, b2)
+        self.assertEqual(a.authorizations, 1)
+
+    def test_record_that_cannot_be_read(self):
+        """After the sign-in the error has the reason."""
+        a, m, b = self.scene()
+        self.shut_out(m, b, "--auth-store", self.keeper("head -c 90 $K"),
+                      text="it is not JSON")
+        self.assertEqual(a.authorizations, 1)
+
     @support.alone
     def test_hangs(self):
         s = self.mcp()
