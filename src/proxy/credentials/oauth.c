@@ -158,7 +158,9 @@ on_record(const struct record *r, const char *why, void *arg)
 		tell_changed(o);
 	if (expected && o->stamp == o->before) {
 		oauth_brake(o,
-		    "the login succeeded, but the token store has no new token",
+		    why != NULL ?
+			why :
+			"the login succeeded, but the token store has no new token",
 		    LATER_MS, BOUND_MINUTE_MS);
 		end_waiting(o, o->brake_why, false);
 		return;
