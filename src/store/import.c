@@ -234,6 +234,17 @@ unfit(const struct os_file *f)
 	return NULL;
 }
 
+/* Could another user give a file of this user's in the folder another name, which
+ * says for which server it is? As elsewhere, a group may write there. */
+static bool
+is_shared(const char *folder)
+{
+	struct os_file f;
+
+	return os_file_look_at(OS_HERE, folder, true, &f) < 0 ||
+	    f.owner == OS_FOREIGN || f.all_replace;
+}
+
 /* Reads the file into s. Returns 0 with *why NULL, or -1. *why is then a
  * message for users, static or valid until the next call, or NULL if there is
  * no such file. */
@@ -375,10 +386,10 @@ take_client(struct record *r, const struct source *s)
 	take_redirect(r, s->json);
 }
 
-/* Takes the files of one folder over. Returns whether the search ends here. */
+/* Takes the files of one folder over, which is in above. Returns whether the search ends here. */
 static bool
-take_folder(struct record *r, const char *folder, const char *hash, char **from,
-    char **why)
+take_folder(struct record *r, const char *above, const char *folder,
+    const char *hash, char **from, char **why)
 {
 	char *path = xasprintf("%s%c%s_tokens.json", folder,
 	    *os_path_separators, hash);
@@ -386,7 +397,9 @@ take_folder(struct record *r, const char *folder, const char *hash, char **from,
 	const char *reason;
 
 	if (read_source(&s, path, &reason) == 0) {
-		reason = take_token(r, &s);
+		reason = is_shared(above) || is_shared(folder) ?
+		    "others can rename files in its folder" :
+		    take_token(r, &s);
 		json_object_put(s.json);
 	} else if (reason == NULL) {
 		free(path);
@@ -416,7 +429,8 @@ take_any(struct record *r, const struct import_config *config,
 	bool end = false;
 
 	for (; !end && *hashes != NULL; hashes++)
-		end = take_folder(r, folder, *hashes, from, why);
+		end = take_folder(r, config->folder, folder, *hashes, from,
+		    why);
 	free(folder);
 	return end;
 }

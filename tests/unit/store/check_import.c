@@ -468,8 +468,10 @@ END_TEST
 
 START_TEST(not_safe)
 {
+	static const char *const folders[] = { "auth", "auth/mcp-remote-v1" };
 	const char *path = home_path("auth/mcp-remote-v1/" TOKENS);
 	char *large;
+	size_t i;
 
 	put("v1", TOKENS, "{\"access_token\":\"at\"}");
 	ck_assert_int_eq(chmod(path, 0620), 0);
@@ -497,9 +499,19 @@ START_TEST(not_safe)
 	put("v1", TOKENS, large);
 	free(large);
 	ck_assert(refused("not imported"));
+	put("v1", TOKENS, "{\"access_token\":\"at\"}");
+	for (i = 0; i < 2; i++) {
+		ck_assert_int_eq(chmod(home_path(folders[i]), 0707), 0);
+		ck_assert(refused("others can rename"));
+		ck_assert_int_eq(chmod(home_path(folders[i]), 0770), 0);
+		ck_assert(import());
+	}
 	if (geteuid() != 0)
 		return;
-	put("v1", TOKENS, "{\"access_token\":\"at\"}");
+	ck_assert_int_eq(chown(home_path(folders[1]), 12345, 0), 0);
+	ck_assert(refused("others can rename"));
+	ck_assert_int_eq(chown(home_path(folders[1]), 0, 0), 0);
+	path = home_path("auth/mcp-remote-v1/" TOKENS);
 	ck_assert_int_eq(chown(path, 12345, 0), 0);
 	ck_assert(refused("another user"));
 }
