@@ -189,7 +189,7 @@ fill_provider(struct account_provider *p, const struct account *a)
 	c->scope = "openid";
 	c->no_resource = true;
 	c->params = of_server->params;
-	c->policy = of_server->policy;
+	c->policy = p->config.policy;
 	c->callback_port = of_server->callback_port;
 	c->callback_host = of_server->callback_host;
 	c->callback_path = of_server->callback_path;
@@ -224,6 +224,7 @@ find_provider(struct account *a, char **why)
 	c->client_secret = p->secret;
 	c->client_key = p->key;
 	c->policy = a->login.policy;
+	c->policy.is_provider = true;
 	two_logins_name(c->name, o->idp, o->idp_client_id, o->profile);
 	fill_provider(p, a);
 	a->login.provider = c;

@@ -46,7 +46,7 @@ report_denied(struct login *g, const struct callback *c)
 			"%s%s%s%s%s",
 	    error, words.n > 0 ? ", it says \"" : "", buf_str(&words),
 	    words.n > 0 ? "\"" : "",
-	    client_advice(error, c->description, false));
+	    client_advice(error, c->description, NULL));
 	buf_free(&words);
 	login_report_why(g, CAME_DENIED, why);
 	free(why);

@@ -281,6 +281,9 @@ exchange(struct login *g, const struct server_metadata *m)
 	free(proof);
 	f.body = buf_span(&form.form);
 	if (login_fetch(g, p->fetcher, &f, &a)) {
+		if (a.why == NULL && a.transient)
+			a.why = xasprintf(CLIENT_PROVIDER " is not ready (%d)",
+			    a.status);
 		take_exchanged(g, &a);
 		fetch_answer_free(&a);
 	}

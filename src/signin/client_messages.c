@@ -305,8 +305,6 @@ client_authorize_url(const struct server_metadata *m, const struct record *rec,
 	return buf_take(&b);
 }
 
-#define SERVER "the server"
-
 enum {
 	/* a word as long as this is rather a secret than a word; our verifiers
 	 * and states have 43 characters, a UUID has 36 */
@@ -395,11 +393,10 @@ show_description(struct buf *out, const char *text)
 }
 
 const char *
-client_advice(const char *error, const char *text, bool given)
+client_advice(const char *error, const char *text, const char *given)
 {
-	if (given && strcmp(error, "invalid_client") == 0)
-		return "; check --client-id and its secret "
-		       "(--client-secret-file or --client-secret-env)";
+	if (given != NULL && strcmp(error, "invalid_client") == 0)
+		return given;
 	if (strcmp(error, "invalid_scope") == 0)
 		return "; --scope chooses other scopes";
 	if (strcmp(error, "invalid_target") == 0 ||
@@ -416,6 +413,11 @@ describe(const struct record *rec, struct json_object *doc, const char *name,
     const char *who)
 {
 	const char *text = text_of(doc, "error_description");
+	const char *given = strcmp(who, CLIENT_PROVIDER) == 0 ?
+	    "; check --idp-client-id and its secret (--idp-client-secret-file "
+	    "or --idp-key)" :
+	    "; check --client-id and its secret (--client-secret-file or "
+	    "--client-secret-env)";
 	struct buf b = { 0 };
 
 	buf_adds(&b, name);
@@ -425,7 +427,8 @@ describe(const struct record *rec, struct json_object *doc, const char *name,
 		buf_addc(&b, '"');
 	}
 	buf_adds(&b,
-	    client_advice(name, text, rec->client.source == CLIENT_GIVEN));
+	    client_advice(name, text,
+		rec->client.source == CLIENT_GIVEN ? given : NULL));
 	return buf_take(&b);
 }
 
@@ -454,7 +457,7 @@ client_registered(struct record *rec, struct json_object *doc,
 	int64_t expires;
 
 	if (error != NULL) {
-		*why = describe(rec, doc, error, SERVER);
+		*why = describe(rec, doc, error, CLIENT_SERVER);
 		return -1;
 	}
 	id = doc == NULL ? NULL : text_of(doc, "client_id");
@@ -633,7 +636,7 @@ bad_moment(int status, enum login_outcome named)
 
 enum login_outcome
 client_token(struct record *rec, int status, struct json_object *doc,
-    const char *requested, int64_t now, char **why)
+    const char *requested, int64_t now, const char *who, char **why)
 {
 	const char *error = error_name(rec, doc), *fault;
 	enum login_outcome verdict = CAME_REFUSED;
@@ -644,7 +647,7 @@ client_token(struct record *rec, int status, struct json_object *doc,
 	if (bad_moment(status, verdict))
 		verdict = CAME_TRANSIENT;
 	if (error != NULL) {
-		*why = describe(rec, doc, error, SERVER);
+		*why = describe(rec, doc, error, who);
 		return verdict;
 	}
 	if (status < 200 || status > 299) {

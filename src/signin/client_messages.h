@@ -71,26 +71,33 @@ char *client_authorize_url(const struct server_metadata *m,
     const struct record *rec, const char *scope, const char *state,
     const char *challenge, const char *const *params);
 
+/* Of whom an answer is, for people. */
+#define CLIENT_SERVER "the server"
+#define CLIENT_PROVIDER "the identity provider"
+
 /* What an answer of the token endpoint means: CAME_TOKEN, CAME_DEAD_GRANT (this
  * code or refresh token is dead), CAME_DEAD_CLIENT, CAME_PENDING and
  * CAME_SLOW_DOWN (device), CAME_TRANSIENT (network, 5xx, 429), or CAME_REFUSED
  * for anything else. With CAME_TOKEN the token is in rec->token, with a note if it
  * is bound to rec->dpop_key (RFC 9449 5): a refresh token that was not sent again
  * stays; now is s since 1970. Otherwise rec is as it was and *why for people,
- * owned by the caller: the error's name and, marked as the server's and made safe,
- * its description. */
+ * owned by the caller: the error's name and, marked as the words of who and made
+ * safe, its description. */
 enum login_outcome client_token(struct record *rec, int status,
-    struct json_object *doc, const char *requested, int64_t now, char **why);
+    struct json_object *doc, const char *requested, int64_t now,
+    const char *who, char **why);
 
 /* Returns the name of the error in doc, borrowed; NULL: there is none. Sets *why
- * to it with the description, made safe and marked as the words of who ("the
- * server"); owned by the caller. Neither has a secret of rec in it. */
+ * to it with the description, made safe and marked as the words of who; owned by
+ * the caller. Neither has a secret of rec in it. */
 const char *client_error(const struct record *rec, struct json_object *doc,
     const char *who, char **why);
 
 /* Returns which options may mend an error of this name and description (or NULL),
- * to be put behind it; "": none is known. given: the client is the user's. */
-const char *client_advice(const char *error, const char *text, bool given);
+ * to be put behind it; "": none is known. given: those of a client that is the
+ * user's; NULL: it is not. */
+const char *client_advice(const char *error, const char *text,
+    const char *given);
 
 /* The code that the user is to type, out of the answer of the device endpoint;
  * borrowed. It goes to terminals and into messages: only what a keyboard has,

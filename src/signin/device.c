@@ -34,7 +34,7 @@ report_refused(struct login *g, const struct fetch_answer *a)
 
 	if (a->json != NULL && document_has(a->json, "error"))
 		client_token(&g->record, a->status, a->json, NULL, login_now(),
-		    &why);
+		    login_whom(g), &why);
 	login_report_why(g, CAME_REFUSED,
 	    why != NULL        ? why :
 		a->why != NULL ? a->why :

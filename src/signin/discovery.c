@@ -398,7 +398,8 @@ metadata_same_issuer(const char *a, const char *b)
 
 /* Is the document about this issuer? */
 static int
-check_issuer(const char *told, const char *issuer, char **why)
+check_issuer(const char *told, const char *issuer,
+    const struct metadata_policy *policy, char **why)
 {
 	char *asked, *other;
 
@@ -413,8 +414,9 @@ check_issuer(const char *told, const char *issuer, char **why)
 		other = shown(told);
 		*why = xasprintf("the metadata of \"%s\" says that its issuer "
 				 "is \"%s\", so it is not used; if one "
-				 "operator runs both, name it with --issuer %s",
-		    asked, other, browser_word(told));
+				 "operator runs both, name it with %s %s",
+		    asked, other, policy->is_provider ? "--idp" : "--issuer",
+		    browser_word(told));
 		free(other);
 	}
 	free(asked);
@@ -450,7 +452,7 @@ metadata_server(struct server_metadata *out, struct json_object *doc,
     char **why)
 {
 	memset(out, 0, sizeof *out);
-	if (check_issuer(document_text(doc, "issuer"), issuer, why) < 0)
+	if (check_issuer(document_text(doc, "issuer"), issuer, policy, why) < 0)
 		return -1;
 	out->issuer = xstrdup(document_text(doc, "issuer"));
 	if (take_endpoints(out, doc, policy, why) < 0 ||

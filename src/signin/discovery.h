@@ -14,6 +14,7 @@ struct metadata_policy {
 	bool allow_http;       /* --allow-http: also to other machines */
 	bool cross_origin_prm; /* --allow-cross-origin-prm */
 	bool assume_pkce;      /* --assume-pkce */
+	bool is_provider;      /* --idp names the issuer, and not --issuer */
 	/* URLs are at the origin of one of the two; NULL: anywhere. */
 	const char *at, *or_at;
 };

@@ -44,7 +44,8 @@ struct fetch {
 	bool waits, done, given_up;
 	struct url url;
 	struct headers headers;
-	char *body; /* NULL: GET */
+	const char *option; /* static; NULL: none */
+	char *body;         /* NULL: GET */
 	size_t body_n;
 	struct transfer *x;
 	int64_t deadline;
@@ -258,12 +259,15 @@ follow(struct fetch *t)
 		complain(t, " redirects to nowhere (%d)", t->answer.status);
 		return false;
 	}
-	if (t->body != NULL)
+	if (t->option != NULL)
 		complain(t,
 		    " redirects (%d) a request that must not be redirected; "
-		    "if it asked for a token and the new address is right, "
-		    "add --token-endpoint %s",
-		    t->answer.status, browser_word(target.text));
+		    "if the new address is right, add %s %s",
+		    t->answer.status, t->option, browser_word(target.text));
+	if (t->body != NULL)
+		complain(t,
+		    " redirects (%d) a request that must not be redirected",
+		    t->answer.status);
 	else if (t->redirects == BOUND_TRIES)
 		complain(t, " redirects too often (%d)", t->answer.status);
 	else if (!url_same_origin(&target, &t->url))
@@ -391,6 +395,7 @@ fetch_new(struct fetcher *f, const struct fetch_request *r)
 	QUEUE_ADD_FIRST(f, t);
 	t->deadline = loop_now(f->l) + BOUND_LONG_MS;
 	t->answer.retry_after_ms = -1;
+	t->option = r->option;
 	buf_init(&t->text, BOUND_PART_BYTES);
 	set_headers(t, r);
 	if (r->body.p != NULL) {

@@ -21,6 +21,9 @@ struct fetch_request {
 	const struct headers *headers; /* NULL: none; copied */
 	/* MCP-Protocol-Version on metadata of 2025-03-26; NULL: none */
 	const char *version;
+	/* The option that names another URL instead, for people, static;
+	 * NULL: none */
+	const char *option;
 };
 
 struct fetch_answer {

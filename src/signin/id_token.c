@@ -172,7 +172,7 @@ id_jag_answer(const struct record *provider, int status,
 	const char *fault,
 	    *error = doc == NULL ?
 	    NULL :
-	    client_error(provider, doc, "the identity provider", &words);
+	    client_error(provider, doc, CLIENT_PROVIDER, &words);
 	enum login_outcome came = CAME_REFUSED;
 
 	*jag = NULL;

@@ -193,6 +193,8 @@ bool login_post(struct login *g, const char *url, struct client_request *r,
 /* Was there no answer, or one that is only of the moment? That is reported
  * then. */
 bool login_is_unready(struct login *g, const struct fetch_answer *a);
+/* Whose answers these are, for people. */
+const char *login_whom(const struct login *g);
 /* Sends the request r for another token than that of the record, and reports
  * what came of it. Takes over r. */
 void login_ask_anew(struct login *g, struct client_request *r);

@@ -252,21 +252,24 @@ post(struct login *g, const char *url, const struct client_request *of,
     bool named, struct fetch_answer *a)
 {
 	const char *endpoint = g->record.token_endpoint;
+	bool token = endpoint != NULL && strcmp(url, endpoint) == 0, whole;
 	struct client_request r = { 0 };
 	struct fetch_request f = {
 		.url = url,
 		.content_type = "application/x-www-form-urlencoded",
 		.headers = &r.headers,
+		.option = token && g->config.identity == NULL ?
+		    "--token-endpoint" :
+		    NULL,
 	};
 	char *assertion;
-	bool whole;
 
 	if (!prove(g, &assertion))
 		return false;
 	buf_addspan(&r.form, buf_span(&of->form));
 	client_finish(&r, &g->record, assertion, named);
 	free(assertion);
-	if (endpoint != NULL && strcmp(url, endpoint) == 0)
+	if (token)
 		bind(g, &r.headers);
 	f.body = buf_span(&r.form);
 	whole = login_fetch(g, g->fetcher, &f, a);
@@ -321,6 +324,12 @@ login_post(struct login *g, const char *url, struct client_request *r,
 
 /* --- answers --- */
 
+const char *
+login_whom(const struct login *g)
+{
+	return g->config.identity != NULL ? CLIENT_PROVIDER : CLIENT_SERVER;
+}
+
 /* What we refuse ourselves does not change by waiting. */
 static void
 report_unready(struct login *g, const struct fetch_answer *a,
@@ -367,7 +376,7 @@ take_answer(struct login *g, const struct fetch_answer *a, const char *scope)
 		return;
 	}
 	came = client_token(&g->record, a->status, a->json, scope, login_now(),
-	    &why);
+	    login_whom(g), &why);
 	if (came == CAME_TOKEN && g->config.identity != NULL &&
 	    (why = id_token_fault(&g->record, a->json)) != NULL) {
 		record_drop_token(&g->record);
@@ -433,7 +442,7 @@ take_refreshed(struct login *g, const struct fetch_answer *a)
 	} else if (has_error(a, "invalid_client") && r->client.secret != NULL &&
 	    r->client.source == CLIENT_GIVEN) {
 		/* To sign in would come to the same. */
-		client_error(r, a->json, "the server", &why);
+		client_error(r, a->json, login_whom(g), &why);
 		login_report_why(g, CAME_UNABLE, why);
 		free(why);
 	} else if (a->json != NULL) {

@@ -75,6 +75,9 @@ login_run(struct login *g, struct login_done *d)
 
 	if (text.n > WHY_MAX_BYTES)
 		text.n = WHY_MAX_BYTES;
+	/* It would seem to be a reason of the MCP server's. */
+	if (g->config.identity != NULL && r.end != LOGIN_DONE)
+		buf_adds(&why, "no sign-in at " CLIENT_PROVIDER " (--idp): ");
 	codec_visible(&why, text, WHY_MAX_BYTES + 1);
 	d->end = r.end;
 	d->why = r.why == NULL ? NULL : xstrdup(buf_str(&why));

@@ -590,10 +590,9 @@ check_name(struct store_op *op)
 	store_name(own, op->record.url, op->record.profile);
 	op->found = strcmp(own, op->name) == 0;
 	if (!op->found)
-		op->why = xstrdup("the output of the --auth-store helper is "
-				  "the record of another server or profile, "
-				  "so it is not used: the helper has to keep "
-				  "one for each name");
+		op->why = xstrdup("the --auth-store helper printed the record "
+				  "of another server or profile; it has to "
+				  "keep one for each name");
 }
 
 static void

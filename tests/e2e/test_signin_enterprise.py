@@ -428,7 +428,7 @@ class Attacks(Case):
     def test_another_issuer_in_the_metadata(self):
         m = self.site()
         self.idp.always("metadata", having(issuer="https://evil.example"))
-        self.refused(m, "https://evil.example")
+        self.refused(m, "name it with --idp https://evil.example")
         self.assertEqual(self.idp.token_requests(), 0)
         self.assertEqual(self.b.opened(), [])
 
@@ -471,6 +471,42 @@ class Attacks(Case):
         self.refused(m, "JSON", args=(
             "--idp-token-file", self.file(self.idp.id_token("corp"))))
         self.assertEqual(m.auth.token_requests(), 0)
+
+    def test_whose_fault(self):
+        """What goes wrong at the provider is not said of the server, and no
+        option of the server's is named, which would lead its secret
+        elsewhere."""
+        at, moved = "no sign-in at the identity provider (--idp): ", \
+            authserver.redirect("https://evil.example/token", 307)
+        for where, step, given, words in (
+                ("token", moved, False, at + "127.0.0.1 redirects (307)"),
+                ("token", authserver.error("invalid_client", 401), False,
+                 at + "invalid_client; check --idp-client-id"),
+                ("token", authserver.error("invalid_client", 401), True,
+                 "the identity provider issued no token for 127.0.0.1: "
+                 "invalid_client; check --idp-client-id"),
+                ("token", authserver.error("x", description="y"), False,
+                 at + 'x: the identity provider says "y"'),
+                ("token", authserver.status(500), True,
+                 "the identity provider is not ready (500)"),
+                ("authorize", authserver.deny(), False, at + "the")):
+            with self.subTest(words=words):
+                m = self.site()
+                self.idp.always(where, step)
+                args = ("--idp-token-file", self.file(self.idp.id_token(
+                    "corp"))) if given else ()
+                p = self.splice_site(m, *args)
+                said = self.first(p)
+                self.assertIn(words, said)
+                self.assertNotRegex(
+                    said, "--(issuer|token-endpoint|client)")
+                p.finish()
+                self.idp.always(where, None)
+                self.forget_failures()
+
+    def forget_failures(self):
+        for name in os.listdir(self.store()):
+            os.unlink(os.path.join(self.store(), name))
 
     def test_mix_up(self):
         """A server that names the provider as its own authorization server

@@ -798,6 +798,16 @@ class Urls(Base):
                               err if command else json.dumps(got))
                 self.assertEqual(a.token_requests(), 0)
 
+    def test_device_redirected(self):
+        """No option names another endpoint for codes."""
+        t = self.trap()
+        a, m, b = self.scene()
+        a.always("device", redirect(t.url, 307))
+        said = self.shut_out(m, b, "--auth", "device",
+                             text="must not be redirected")
+        self.assertNotIn("--token-endpoint", said)
+        self.assertEqual(t.requests, [])
+
     def test_device_pages_with_odd_letters(self):
         for evil in ("https://e.test/\u202egnp.exe", "https://e.test/\u009b2J",
                      "https://e.test/`id`$(id)"):

@@ -78,7 +78,7 @@ check_token(int status, struct json_object *doc)
 
 	fill(&rec);
 	if (client_token(&rec, status, doc, rec.token.scope_requested, NOW,
-		&why) != CAME_TOKEN) {
+		CLIENT_SERVER, &why) != CAME_TOKEN) {
 		check_why(why);
 		FUZZ_CHECK(rec.token.access == NULL);
 		FUZZ_CHECK(strcmp(rec.token.refresh, REFRESH) == 0);

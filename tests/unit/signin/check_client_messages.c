@@ -611,7 +611,7 @@ START_TEST(good_tokens)
 	set(&rec.token.refresh, "old");
 	rec.token.expires_at = 5;
 	ck_assert_int_eq(client_token(&rec, 200 + _i % 2, o, "asked", NOW,
-			     &why),
+			     CLIENT_SERVER, &why),
 	    CAME_TOKEN);
 	json_object_put(o);
 	ck_assert_ptr_null(why);
@@ -633,13 +633,14 @@ START_TEST(a_refreshed_token)
 	set(&rec.token.scope_requested, "mine");
 	set(&rec.token.id_token, "kept");
 	ck_assert_int_eq(client_token(&rec, 200, o, rec.token.scope_requested,
-			     NOW, &why),
+			     NOW, CLIENT_SERVER, &why),
 	    CAME_TOKEN);
 	ck_assert_str_eq(rec.token.scope_requested, "mine");
 	ck_assert_str_eq(rec.token.scope_granted, "mine");
 	ck_assert_str_eq(rec.token.id_token, "kept");
 	ck_assert_ptr_null(rec.token.refresh);
-	ck_assert_int_eq(client_token(&rec, 200, o, NULL, NOW, &why),
+	ck_assert_int_eq(client_token(&rec, 200, o, NULL, NOW, CLIENT_SERVER,
+			     &why),
 	    CAME_TOKEN);
 	ck_assert_ptr_null(rec.token.scope_requested);
 	ck_assert_ptr_null(rec.token.scope_granted);
@@ -655,19 +656,19 @@ START_TEST(accounts)
 	struct json_object *o = token_doc("");
 	char *first;
 
-	client_token(&rec, 200, o, NULL, NOW, &why);
+	client_token(&rec, 200, o, NULL, NOW, CLIENT_SERVER, &why);
 	ck_assert_ptr_nonnull(rec.token.account);
 	first = xstrdup(rec.token.account);
-	client_token(&rec, 200, o, NULL, NOW, &why);
+	client_token(&rec, 200, o, NULL, NOW, CLIENT_SERVER, &why);
 	ck_assert_str_eq(rec.token.account, first);
 	record_drop_token(&rec);
-	client_token(&rec, 200, o, NULL, NOW, &why);
+	client_token(&rec, 200, o, NULL, NOW, CLIENT_SERVER, &why);
 	ck_assert_str_ne(rec.token.account, first);
 	set(&rec.token.account, NULL);
-	client_token(&rec, 200, o, NULL, NOW, &why);
+	client_token(&rec, 200, o, NULL, NOW, CLIENT_SERVER, &why);
 	ck_assert_ptr_null(rec.token.account);
 	rec.client.source = CLIENT_IMPORTED;
-	client_token(&rec, 200, o, NULL, NOW, &why);
+	client_token(&rec, 200, o, NULL, NOW, CLIENT_SERVER, &why);
 	ck_assert_ptr_nonnull(rec.token.account);
 	free(first);
 	json_object_put(o);
@@ -804,7 +805,7 @@ START_TEST(refused_tokens)
 	rec.token.expires_at = 5;
 	rec.token.obtained_at = 4;
 	ck_assert_int_eq(client_token(&rec, refusals[_i].status, o, "asked",
-			     NOW, &why),
+			     NOW, CLIENT_SERVER, &why),
 	    refusals[_i].want);
 	json_object_put(o);
 	ck_assert_str_eq(why, refusals[_i].why);
@@ -828,7 +829,7 @@ token_of(size_t n)
 	x[n] = '\0';
 	text = xasprintf("{\"access_token\":\"%s\"}", x);
 	o = parse(text);
-	v = client_token(&rec, 200, o, NULL, NOW, &why);
+	v = client_token(&rec, 200, o, NULL, NOW, CLIENT_SERVER, &why);
 	json_object_put(o);
 	free(text);
 	free(x);
@@ -853,7 +854,8 @@ START_TEST(bound_tokens)
 	text = xasprintf("{\"access_token\":\"bound\",\"token_type\":\"%s\"}",
 	    types[_i].type);
 	o = parse(text);
-	ck_assert_int_eq(client_token(&rec, 200, o, NULL, NOW, &why),
+	ck_assert_int_eq(client_token(&rec, 200, o, NULL, NOW, CLIENT_SERVER,
+			     &why),
 	    CAME_TOKEN);
 	ck_assert_pstr_eq(rec.token.dpop_ath, types[_i].bound ? ath : NULL);
 	json_object_put(o);
@@ -899,7 +901,8 @@ START_TEST(long_descriptions)
 	    words);
 	want = xasprintf("e: the server says \"%.200s...\"", words);
 	o = parse(text);
-	ck_assert_int_eq(client_token(&rec, 400, o, NULL, NOW, &why),
+	ck_assert_int_eq(client_token(&rec, 400, o, NULL, NOW, CLIENT_SERVER,
+			     &why),
 	    CAME_REFUSED);
 	ck_assert_str_eq(why, want);
 	json_object_put(o);

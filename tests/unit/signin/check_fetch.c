@@ -444,10 +444,17 @@ START_TEST(redirects)
 	q.url = url_on(s, "/1");
 	fetch(&p, &q, &r);
 	snprintf(words, sizeof words,
-	    "must not be redirected; if it asked for a token and the new address is right, add --token-endpoint http://127.0.0.1:%d/0",
+	    "127.0.0.1 redirects (%d) a request that must not be redirected",
+	    code);
+	ck_assert_str_eq(r.why, words);
+	expect(&r, code, false, words);
+	q.option = "--token-endpoint";
+	fetch(&p, &q, &r);
+	snprintf(words, sizeof words,
+	    "must not be redirected; if the new address is right, add --token-endpoint http://127.0.0.1:%d/0",
 	    s->port);
 	expect(&r, code, false, words);
-	ck_assert_int_eq(atomic_load(&s->requests), 9);
+	ck_assert_int_eq(atomic_load(&s->requests), 10);
 	play_close(&p);
 	server_free(s);
 }
