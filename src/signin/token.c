@@ -258,9 +258,6 @@ post(struct login *g, const char *url, const struct client_request *of,
 		.url = url,
 		.content_type = "application/x-www-form-urlencoded",
 		.headers = &r.headers,
-		.option = token && g->config.identity == NULL ?
-		    "--token-endpoint" :
-		    NULL,
 	};
 	char *assertion;
 
@@ -269,6 +266,8 @@ post(struct login *g, const char *url, const struct client_request *of,
 	buf_addspan(&r.form, buf_span(&of->form));
 	client_finish(&r, &g->record, assertion, named);
 	free(assertion);
+	if (token && g->config.identity == NULL)
+		f.option = "--token-endpoint";
 	if (token)
 		bind(g, &r.headers);
 	f.body = buf_span(&r.form);

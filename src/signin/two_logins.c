@@ -218,6 +218,10 @@ two_logins_run(struct two_logins *m, struct login_done *d)
 			return;
 		d->has_record = false;
 		if (!may_ask(m, &d->record)) {
+			if (m->asked && !is_usable(&d->record))
+				string_set(&d->why,
+				    "the ID token that was just issued is over, "
+				    "or has no exp; check this machine's clock");
 			d->end = LOGIN_FAILED;
 			return;
 		}

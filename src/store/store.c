@@ -591,8 +591,7 @@ check_name(struct store_op *op)
 	op->found = strcmp(own, op->name) == 0;
 	if (!op->found)
 		op->why = xstrdup("the --auth-store helper printed the record "
-				  "of another server or profile; it has to "
-				  "keep one for each name");
+				  "of another server or profile");
 }
 
 static void

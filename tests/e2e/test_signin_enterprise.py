@@ -287,7 +287,7 @@ class SignIn(Case):
         """A sign-in does not help: there is no second one."""
         self.idp.id_life = 5
         m = self.site()
-        self.refused(m, "identity provider")
+        self.refused(m, "the ID token that was just issued is over")
         self.signed_in(exchanges=0)
 
     def test_without_a_store(self):

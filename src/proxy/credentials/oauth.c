@@ -158,9 +158,7 @@ on_record(const struct record *r, const char *why, void *arg)
 		tell_changed(o);
 	if (expected && o->stamp == o->before) {
 		oauth_brake(o,
-		    why != NULL ?
-			why :
-			"the login succeeded, but the token store has no new token",
+		    why != NULL ? why : "the login left no token in the store",
 		    LATER_MS, BOUND_MINUTE_MS);
 		end_waiting(o, o->brake_why, false);
 		return;
