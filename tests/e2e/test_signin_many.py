@@ -1007,6 +1007,40 @@ class BadStore(Case):
         self.counted(opened=1)
         self.assertEqual(self.refreshes(), (1, 1))
 
+    def full_for_a_while(self):
+        """One whose new token was not kept, and there is room again."""
+        self.mount("size=64k")
+        p, = self.signed_in()
+        old = self.record()
+        self.fill()
+        self.a.expire()
+        self.calls(p)
+        self.assertIn("No space left", p.err())
+        self.assertEqual(self.record(), old)
+        os.unlink(os.path.join(self.store(), "full"))
+        return p, old
+
+    def test_full_for_a_while(self):
+        """The token is kept as soon as there is a request."""
+        p, old = self.full_for_a_while()
+
+        def kept():
+            self.calls(p)
+            return self.record() != old
+        self.until(kept, "the store has the new token")
+        self.works(self.starts(1)[0])
+        self.counted(opened=1)
+        self.assertEqual(self.refreshes(), (1, 1))
+
+    def test_full_until_the_end(self):
+        """Without a request it is kept at the end."""
+        p, old = self.full_for_a_while()
+        p.finish()
+        self.assertNotEqual(self.record(), old)
+        self.works(self.starts(1)[0])
+        self.counted(opened=1)
+        self.assertEqual(self.refreshes(), (1, 1))
+
     def test_corrupt(self):
         p, = self.signed_in()
         p.finish()

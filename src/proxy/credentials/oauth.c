@@ -177,6 +177,34 @@ read_store(struct oauth *o)
 	o->get = store_get(o->config.store, o->name, on_record, o);
 }
 
+static void
+on_kept(const char *why, void *arg)
+{
+	struct oauth *o = arg;
+
+	o->put = NULL;
+	if (why != NULL)
+		return;
+	o->hinted = false;
+	log_warn("the new token is in the store now; there is no need to sign "
+		 "in again");
+}
+
+/* A disk that was full may have room again. What another process has written
+ * meanwhile stays. A helper may ask the user, so it is not run again for this. */
+static void
+keep_again(struct oauth *o)
+{
+	struct store *s = o->config.store;
+	int lock = !o->unkept || o->put != NULL || store_has_helper(s) ?
+	    -1 :
+	    store_lock(s, STORE_TOKEN, o->name);
+
+	if (lock >= 0 && store_stamp(s, o->name) == o->seen)
+		o->put = store_put(s, o->name, &o->record, on_kept, o);
+	store_unlock(lock);
+}
+
 /* Is the record the same as in the store? The store is checked at most once a
  * second, or at once with now. Returns false while the store is being read. */
 static bool
@@ -191,6 +219,7 @@ is_read(struct oauth *o, bool now)
 	if (o->read && !now && ms - o->looked_at < LOOK_MS)
 		return true;
 	o->looked_at = ms;
+	keep_again(o);
 	if (o->read && store_stamp(o->config.store, o->name) == o->seen)
 		return true;
 	read_store(o);
@@ -460,6 +489,9 @@ oauth_free(struct oauth *o)
 	}
 	while ((w = walk_next(o)) != NULL)
 		waiter_free(w);
+	if (o->config.store != NULL)
+		keep_again(o);
+	store_cancel(o->put);
 	store_cancel(o->get);
 	login_process_free(o->login_process);
 	record_free(&o->record);

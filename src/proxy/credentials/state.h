@@ -58,7 +58,7 @@ struct oauth {
 	uint64_t before; /* the stamp at the start of the login process */
 	uint64_t seen;
 	int64_t looked_at;
-	struct store_op *get;
+	struct store_op *get, *put;
 
 	struct login_process *login_process;
 	enum login_reason reason; /* why the login process was started */
