@@ -252,7 +252,8 @@ add_masked(struct buf *out, const struct option_row *row, const char *value)
 	} else if (!option_table_secret(row, value, &secret)) {
 		shown = xstrdup(value);
 		/* a token may have been given where a name belongs */
-		if (string_eq(row->arg, "VAR") || string_eq(row->arg, "FILE"))
+		if (string_eq(row->arg, "VAR") || string_eq(row->arg, "FILE") ||
+		    value[0] == '@')
 			shown = redact_tokens(shown);
 		codec_visible(out, span_of(shown), SIZE_MAX);
 		string_wipe(&shown);

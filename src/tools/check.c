@@ -322,6 +322,8 @@ find_faults(struct strings *faults, const struct options *o)
 	try_read(faults, "--idp-key", o->idp_key);
 	try_read(faults, "--idp-token-file", o->idp_token_file);
 	strings_add(faults, network_extra_why(o));
+	for (i = 0; i < faults->n; i++)
+		faults->list[i] = redact_tokens(faults->list[i]);
 }
 
 /* Where the options come from, and whether a start would take them. */
@@ -337,6 +339,8 @@ check_configuration(struct check *c)
 	struct buf text = { 0 };
 	size_t i;
 
+	if (!good)
+		why = redact_tokens(why);
 	report_told(r, "configuration", -1);
 	buf_adds(&p.json, "[");
 	options_origins(o, add_origin, &p);

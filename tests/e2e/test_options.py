@@ -705,6 +705,19 @@ class Config(support.Case):
                     self.assertRegex(
                         err, r"redacted|not the token|split|more than a var")
 
+    def test_token_where_a_file_belongs(self):
+        """The report of "check" does not repeat it either."""
+        token = "ghp_AbCdEf0123456789AbCdEf"
+        for option in ("--cacert", "--cert", "--netrc-file",
+                       "--log-file"):
+            with self.subTest(option):
+                status, out, err = self.once(
+                    ["check", "https://127.0.0.1:1/mcp", option,
+                     "./no/" + token])
+                self.assertNotEqual(status, 0)
+                self.assertNotIn(token, out.decode() + err)
+                self.assertIn("redacted", out.decode())
+
     def test_show_config(self):
         self.config('retry-window = 7\n')
         f = self.config('max-depth = 99\n', "my.conf")

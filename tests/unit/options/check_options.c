@@ -414,7 +414,8 @@ START_TEST(values_are_shown_with_their_origin)
 		"MCPSPLICE_PROXY_CACERT=ghp_CANARY901234567890123456789012";
 	ck_assert_int_eq(world_load(&w,
 			     "-x|http://u:CANARY4@p:1|--oauth2Bearer|"
-			     "CANARY5|-H|Plain: CANARY6|-H|@/f|"
+			     "CANARY5|-H|Plain: CANARY6|-H|@/f|-H|"
+			     "@ghp_CANARY901234567890123456789012|"
 			     "https://h/x/sk-CANARY8888/?key=CANARY7|"
 			     "--show-config|"
 			     "--call-timeout|2.50|-A|a\nb|--ping-interval|"
@@ -438,6 +439,7 @@ START_TEST(values_are_shown_with_their_origin)
 	    "command line"));
 	ck_assert(world_shows(text, "header", "Plain: (set)", "command line"));
 	ck_assert(world_shows(text, "header", "@/f", "command line"));
+	ck_assert(world_shows(text, "header", "@(redacted)", "command line"));
 	ck_assert(world_shows(text, "proxy-cacert", "(redacted)",
 	    "environment MCPSPLICE_PROXY_CACERT"));
 	ck_assert(world_shows(text, "proxy", "http://(set)@p:1",

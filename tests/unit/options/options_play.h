@@ -11,7 +11,7 @@
 #include "options/options.h"
 #include "unit/unit.h"
 
-#define ARGS_MAX 24
+#define ARGS_MAX 32
 #define URL "http://localhost/mcp"
 
 /* One world for a case: a folder with the files, and an environment. */
