@@ -41,7 +41,7 @@ block(struct drive *d, const struct cand *c, struct row *row, size_t turn)
 	row->p50[turn] = figures_median(sorted, CALLS_BLOCK);
 }
 
-/* What the server itself takes is in all figures: the candidate without a
+/* Each figure includes the time of the server itself: the candidate without a
  * command tells how much that is. */
 static void
 print(const struct drive *d, struct row *rows, size_t turns, const char *form)
@@ -69,7 +69,7 @@ print(const struct drive *d, struct row *rows, size_t turns, const char *form)
 	}
 }
 
-/* Processes of their own for some turns, because a process may keep to the
+/* A new process is started for some turns, because a process may stay in the
  * slower of two modes. The first turn warms up and is overwritten. */
 static void
 some_turns(struct drive *d, enum form form, struct row *rows, size_t first)

@@ -171,7 +171,7 @@ child_memory(const struct child *c)
 	return m;
 }
 
-/* Its stdout tells when it ends, to the microsecond. */
+/* The end of its stdout shows when the child ended, to the microsecond. */
 static bool
 child_wait(const struct child *c, int ms)
 {

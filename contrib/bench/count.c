@@ -192,7 +192,7 @@ fits_strace(const struct cand *c)
 	return c->n > 0;
 }
 
-/* What compiles itself while it runs cannot be measured so. */
+/* A program that compiles itself while it runs cannot be measured this way. */
 static bool
 fits_valgrind(const struct cand *c)
 {

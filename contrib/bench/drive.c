@@ -123,7 +123,7 @@ measure(struct drive *d)
 	measure_system_calls(d);
 }
 
-/* Only so many calls, for who looks at the candidate by other means. */
+/* Makes so many calls and measures nothing: strace or valgrind does that. */
 static void
 only_calls(struct drive *d, int calls)
 {

@@ -60,7 +60,7 @@ measure(struct drive *d, const char *name, enum form form,
 	drive_turns(d, &task, d->turns);
 }
 
-/* So that the driver's own memory is not new when it first reads much. */
+/* Touches the driver's memory, so that its first large read is not slower. */
 static void
 touch_memory(void)
 {

@@ -53,7 +53,7 @@ host_line(struct host *h, int ms)
 	return line;
 }
 
-/* Is it good? Else it is a wrong answer. */
+/* Returns whether the answer is right; if not, notes that it is wrong. */
 static bool
 good(struct host *h, bool is)
 {
@@ -227,7 +227,7 @@ host_calls(struct host *h, const char *tool, int size, int calls, int in_flight)
 	return done == calls ? 0 : -1;
 }
 
-/* Since h->began a message was on its way. */
+/* The seconds from h->began, when the request was sent, to its answer. */
 static double
 took(const struct host *h)
 {

@@ -160,7 +160,7 @@ chance(double percent)
 	return percent > 0 && drand48() * 100 < percent;
 }
 
-/* Puts a packet behind those that are due no later. */
+/* Inserts a packet by its time, behind those that are due at the same time. */
 static void
 put(struct side *to, const char *data, size_t n, double due)
 {
@@ -182,7 +182,7 @@ put(struct side *to, const char *data, size_t n, double due)
 		to->last = p;
 }
 
-/* What one side sent is on its way to the other. */
+/* Reads the packets that one side sent, and queues them for the other. */
 static void
 take(const struct link *l, const struct side *from, struct side *to)
 {
@@ -369,7 +369,7 @@ main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	side_open(&l.near, LINK_NEAR, LINK_FAR);
 	side_open(&l.far, LINK_FAR, LINK_NEAR);
-	/* It must be as punctual as a wire. */
+	/* The relay must deliver each packet on time, so it gets priority. */
 	setpriority(PRIO_PROCESS, 0, -20);
 	printf("/proc/%ld/fd/%d /proc/%ld/fd/%d\n", (long)getpid(),
 	    l.near.space, (long)getpid(), l.far.space);

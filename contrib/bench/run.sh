@@ -68,8 +68,8 @@ build() { # NAME "SOURCES" "PACKAGES" [LIBS]
 }
 host='cand.c host.c child.c web.c answer.c lines.c pattern.c figures.c rpc.c'
 
-# The bundle is the system's with our own authority added: a start over
-# https pays for reading a real one.
+# The bundle is the system's, plus the benchmark's own authority: a real start
+# over https also spends time on reading all of the system's certificates.
 certificate() (
 	cd "$work"
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
@@ -120,7 +120,7 @@ find_static() {
 	say "skipping the static mcpsplice: set MCPSPLICE_STATIC to its path"
 }
 
-# The versions of the interop tests are measured.
+# Prints the version that tests/interop uses; the same one is measured here.
 version_of() { # PACKAGE
 	sed -n "s/.*\"$1\": \"\(.*\)\".*/\1/p" "$top/tests/interop/package.json"
 }
@@ -154,8 +154,7 @@ find_nginx() {
 	    say "skipping nginx: it is not installed"
 }
 
-# One process, which does nothing that HTTP does not ask for. Its port was free
-# a moment ago.
+# nginx runs as one process and only forwards. Its port was free a moment ago.
 configure_nginx() { # URL
 	server free
 	nginx_port=$(port_of "$(cat "$work/free")")
@@ -203,7 +202,7 @@ far_server() { # NAME OPTION...: writes its URL to the file NAME
 	line_of "$out" >/dev/null
 }
 
-# The relay ends when nobody can write orders any more.
+# The relay (link.c) ends when the pipe that it reads orders from is closed.
 measure_link() { # RTT CANDIDATE...
 	rtt=$1
 	shift
@@ -260,7 +259,7 @@ print_instructions() {
 	}' "$work/lines"
 }
 
-# What the figures were taken with.
+# Prints the machine and the versions with which the figures were measured.
 tell_machine() {
 	printf '#\t%s\t%s\n' \
 	    date "$(date -u +%Y-%m-%d)" \
@@ -289,7 +288,7 @@ package_version() { # PACKAGE
 }
 certificate >"$work/openssl.log" 2>&1 || { cat "$work/openssl.log"; exit 1; }
 
-# npm has the caller's settings, of which nothing may reach a candidate.
+# npm runs with the caller's environment, which a candidate must not see.
 [ -n "$instructions" ] || fetch_peers
 export HOME="$work" MCP_REMOTE_CONFIG_DIR="$work/auth"
 export SSL_CERT_FILE="$work/bundle.pem" NODE_EXTRA_CA_CERTS="$work/ca.pem"

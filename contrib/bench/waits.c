@@ -89,7 +89,7 @@ struct run {
 	bool failed;
 };
 
-/* A third-party program may fail to recover; that is told, no more. */
+/* Reports a failure. A third-party program may fail without failing the run. */
 static void
 failed(struct run *r, struct waiter *w, enum wait wait)
 {
@@ -159,7 +159,7 @@ timed_calls(const struct waiter *w, struct host *h, double v[WAITS])
 		timed_call(h, &v[LOST]);
 }
 
-/* Until nothing is on the line any more. */
+/* Sleeps until no packet is on the long line any more. */
 static void
 calm_down(const struct run *r)
 {
@@ -197,7 +197,7 @@ one_session(const struct run *r, const struct waiter *w, double v[WAITS])
 		lost_alone(r, w, &v[LOST_ALONE]);
 }
 
-/* The first session is thrown away: it warms the server up. */
+/* The figures of the first session are not used: it warms the server up. */
 static void
 measure_sessions(struct run *r)
 {
@@ -275,7 +275,7 @@ list_sleepers(struct run *r, struct sleeper *s)
 	return n;
 }
 
-/* Whoever is due goes first: nobody is opened shortly before. */
+/* A process whose silence is over goes first; none is opened shortly before. */
 static void
 measure_silences(struct run *r)
 {

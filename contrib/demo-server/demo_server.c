@@ -99,7 +99,7 @@ session_new(void)
 	return s;
 }
 
-/* evhttp leaves a request whose connection broke to its user. */
+/* evhttp does not free a request whose connection broke; its user must. */
 static void
 request_drop(struct evhttp_request *req)
 {
@@ -135,7 +135,7 @@ session_drop(struct session *gone)
 	free(gone);
 }
 
-/* Counts a request of s, and forgets s when it had its share. */
+/* Counts a request of s, and forgets s after --forget-after requests. */
 static void
 session_count(struct session *s)
 {
@@ -147,7 +147,7 @@ session_count(struct session *s)
 	session_drop(s);
 }
 
-/* Refuses a request whose session is not known, as some server would: each
+/* Refuses a request of an unknown session in the way of a real server: each
  * session in one way. */
 static void
 refuse(struct evhttp_request *req, const char *method, struct json_object *id)
@@ -256,7 +256,7 @@ accepts(struct evhttp_request *req, const char *type)
 	return accept != NULL && strcasestr(accept, type) != NULL;
 }
 
-/* A message in a session that is there. */
+/* Serves a message of a session that exists. */
 static void
 post_in_session(struct evhttp_request *req, struct session *s,
     const char *method, struct json_object *id, struct json_object *params)

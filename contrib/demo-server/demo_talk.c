@@ -77,8 +77,8 @@ show_server(char *line)
 	free(line);
 }
 
-/* Of what mcpsplice -v tells only that it repeats something; its complaints,
- * and what is not its log at all, go where they would without -v. */
+/* Of the log of mcpsplice -v, shows only that it repeats a request. Warnings,
+ * errors and other output go to stderr, as without -v. */
 static void
 show_own(char *line)
 {
@@ -91,7 +91,7 @@ show_own(char *line)
 	free(line);
 }
 
-/* The end of a file is none: more may be written. */
+/* The end of a log file is not the end of the log: more may be written. */
 static void
 fill_log(struct reader *log)
 {
@@ -175,7 +175,7 @@ string_in(struct json_object *o, const char *key)
 	return s == NULL ? "?" : s;
 }
 
-/* A question of the server: this client can do nothing but ping. */
+/* Answers a request of the server: this client supports only ping. */
 static void
 answer_server(struct json_object *question, struct json_object *id)
 {
@@ -441,7 +441,7 @@ start_proxy(char *const *argv, int err)
 	reader_init(&talk.answers, out[0]);
 }
 
-/* The calls that a server which forgets must survive. */
+/* Makes calls through a server that forgets its sessions meanwhile. */
 static int
 talk_bundled(void)
 {
@@ -474,7 +474,7 @@ talk_real(void)
 	return 0;
 }
 
-/* What a host does with an entry of its configuration. */
+/* Starts mcpsplice and calls a tool, as a host does for a configured server. */
 static int
 talk_host(const char *config)
 {
