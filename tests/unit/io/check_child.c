@@ -238,7 +238,7 @@ START_TEST(ends_and_signals)
 }
 END_TEST
 
-/* All of them, where the system shows it. */
+/* No signal at all is ignored or blocked, as far as /proc shows. */
 START_TEST(no_signal_is_ignored_or_blocked)
 {
 	unsigned long long blocked = 1, ignored = 1;
@@ -330,7 +330,7 @@ END_TEST
 static const char *const not_read[] = { "exec 0<&-; sleep 0.6; exit 4",
 	"exit 4" };
 
-/* Nor is it tried again and again. */
+/* Input that the child does not read is not written again and again. */
 START_TEST(input_is_not_read)
 {
 	char *all = pattern(BIG);
@@ -359,7 +359,7 @@ START_TEST(no_pipes)
 }
 END_TEST
 
-/* Read, bounded, but not told. */
+/* Without callbacks, output is still read, and its bound still holds. */
 START_TEST(no_callbacks)
 {
 	static const struct child_ops quiet = { NULL, NULL, on_done };
@@ -462,7 +462,7 @@ START_TEST(an_end_in_time_counts)
 }
 END_TEST
 
-/* What it leaves behind may keep the pipe, for a second. */
+/* A grandchild that keeps the pipe open delays the end by a second. */
 START_TEST(a_grandchild_keeps_the_pipe)
 {
 	int64_t start = now_ms();
@@ -475,7 +475,7 @@ START_TEST(a_grandchild_keeps_the_pipe)
 }
 END_TEST
 
-/* If it does not, there is nothing to wait for. */
+/* A grandchild without the pipe does not delay the end. */
 START_TEST(a_grandchild_without_the_pipe)
 {
 	int64_t start;
@@ -537,7 +537,7 @@ START_TEST(no_descriptor_is_inherited)
 }
 END_TEST
 
-/* The pipes then are where stdio was. */
+/* With stdio closed, the new pipes get the numbers 0 to 2. */
 START_TEST(our_own_stdio_is_closed)
 {
 	struct child_config config = { .argv = SH("cat; echo err >&2"),
@@ -651,7 +651,7 @@ on_tick(void *arg)
 		loop_timer_set(tick, 10);
 }
 
-/* Runs until there is no process of ours, dead or alive. */
+/* Runs the loop until no child is left, not even a zombie. */
 static void
 await_none(void)
 {
@@ -682,7 +682,7 @@ START_TEST(freed_and_killed)
 }
 END_TEST
 
-/* It goes on, is told nothing, and is waited for. */
+/* A detached child goes on when freed, without callbacks, and is reaped. */
 START_TEST(freed_and_left_alone)
 {
 	char *script = xasprintf("echo $$; sleep 0.3; echo went on >%s/file",
@@ -748,7 +748,7 @@ START_TEST(others_are_not_waited_for)
 }
 END_TEST
 
-/* Somebody of ours waits for a child that is not his. */
+/* Another part of the program reaps the child first. */
 START_TEST(waited_for_by_another)
 {
 	struct child_config config = { .argv = SH("exit 3") };
@@ -878,7 +878,7 @@ START_TEST(the_search)
 }
 END_TEST
 
-/* A folder of the program's name is no program, and not the end. */
+/* A folder of the program's name in PATH is skipped; the search goes on. */
 START_TEST(a_folder_in_the_way)
 {
 	char *file = make_file("tmp", "#!/bin/sh\nexit 8\n", 0755);

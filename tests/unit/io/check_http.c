@@ -294,7 +294,7 @@ START_TEST(no_hidden_replay)
 	ck_assert_int_eq(k.heads, 0);
 	ck_assert_str_ne(k.why, "");
 	ck_assert_int_eq(atomic_load(&s->requests), 2);
-	/* And the next one is not harmed. */
+	/* The next request succeeds. */
 	post(&k, c, url_on(s, "/"), "next");
 	is_ok(&k, "next");
 	ck_assert_int_eq(atomic_load(&s->requests), 3);
@@ -372,7 +372,7 @@ START_TEST(reset_connection_took_nothing)
 }
 END_TEST
 
-/* The same, and nobody listens any more. */
+/* The same, but the server does not listen any more. */
 START_TEST(reset_connection_and_no_other)
 {
 	struct server *s = server_new(script_resets);
@@ -436,7 +436,7 @@ free_descriptor(void)
 	return fd;
 }
 
-/* Listens on an address where nobody accepts connections, and which is full. */
+/* Listens on an address, never accepts, and fills the queue of connections. */
 static int
 full_at(uint32_t address, int port)
 {
@@ -790,7 +790,7 @@ START_TEST(peer_of_an_answer)
 		.on_done = check_peer };
 	int i;
 
-	/* The second is on a connection that was there. */
+	/* The second request uses the connection of the first. */
 	for (i = 0; i < 2; i++) {
 		call_post(&k, c, url_on(s, "/"), "x");
 		ck_assert_ptr_null(http_peer(k.x));

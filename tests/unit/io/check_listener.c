@@ -352,7 +352,7 @@ START_TEST(both_addresses)
 }
 END_TEST
 
-/* Who has our port at [::1] gets what goes to "localhost". */
+/* A program with our port at [::1] would get requests for "localhost". */
 START_TEST(another_at_ipv6)
 {
 	struct listener *other;
@@ -420,7 +420,7 @@ START_TEST(the_same_port_again)
 }
 END_TEST
 
-/* What comes in pieces is shown as it grows; after the reply no more. */
+/* The callback sees the request grow piece by piece, until the reply. */
 START_TEST(a_request_in_pieces)
 {
 	int fd = client();
@@ -677,7 +677,7 @@ START_TEST(freed_without_a_reply)
 }
 END_TEST
 
-/* Before anybody was taken from the queue, and nobody at all. */
+/* Freed before a connection was accepted; and a NULL listener. */
 START_TEST(freed_at_once)
 {
 	int fd = client();

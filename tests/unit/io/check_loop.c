@@ -187,7 +187,7 @@ on_forever(void *arg)
 	loop_defer(l, on_forever, arg);
 }
 
-/* Work that puts itself off again may not keep the timers waiting. */
+/* Deferred work that defers itself again must not delay timers. */
 START_TEST(defer_does_not_starve)
 {
 	long rounds = 0;
@@ -196,7 +196,7 @@ START_TEST(defer_does_not_starve)
 	first = loop_timer_new(l, on_stop, NULL);
 	loop_timer_set(first, 10);
 	ck_assert_int_eq(loop_run(l), 7);
-	/* And it does not wait for them either. */
+	/* The deferred work does not wait for the timers either. */
 	ck_assert_int_gt(rounds, 300);
 }
 END_TEST
@@ -564,7 +564,7 @@ START_TEST(fd_write)
 }
 END_TEST
 
-/* What is no descriptor must not become a timer. */
+/* The descriptor -1 is refused; libevent would make it a timer. */
 START_TEST(fd_refused)
 {
 	ck_assert_ptr_null(loop_fd_new(l, -1, LOOP_READ, on_readable, NULL));
@@ -591,7 +591,7 @@ START_TEST(stop)
 	loop_defer(l, on_stop, NULL);
 	ck_assert_int_eq(loop_run(l), 7);
 	ck_assert_str_eq(trace, "x");
-	/* With nothing left to wait for it ends instead of spinning. */
+	/* With no event left, the loop ends instead of spinning. */
 	loop_timer_set(watchdog, -1);
 	log_sink(on_log, NULL);
 	ck_assert_int_eq(loop_run(l), 1);
@@ -629,7 +629,7 @@ on_parent_gone(void *arg)
 
 	if (write(*fd, "g", 1) != 1)
 		_exit(1);
-	/* It is told once: nothing more comes. */
+	/* The callback comes once; nothing follows. */
 	loop_timer_set(first, 50);
 }
 
@@ -878,7 +878,7 @@ stop_the_loop(void)
 	loop_stop(l, 8);
 }
 
-/* What woke us may be gone by the time it is served. */
+/* The callback of a sleep may free what ended the wait. */
 START_TEST(sleep_may_end_what_woke_us)
 {
 	static void (*const acts[])(void) = { free_what_woke_us, stop_the_timer,
@@ -911,7 +911,7 @@ START_TEST(sleep_each_time)
 	first = loop_timer_new(l, on_night, NULL);
 	loop_timer_set(first, 5);
 	second = loop_timer_new(l, on_stop, NULL);
-	/* It falls asleep in a callback: the next turn notices. */
+	/* The system sleeps during a callback; the next turn notices it. */
 	ck_assert_int_eq(loop_run(l), 7);
 	loop_timer_set(first, 5);
 	ck_assert_int_eq(loop_run(l), 7);
@@ -943,7 +943,7 @@ START_TEST(sleep_is_long)
 	second = loop_timer_new(l, on_stop, NULL);
 	ck_assert_int_eq(loop_run(l), 7);
 	ck_assert_str_eq(trace, "");
-	/* A real one is noticed afterwards, too. */
+	/* A real sleep is still noticed afterwards. */
 	slept += NIGHT_MS;
 	loop_timer_set(second, 5);
 	ck_assert_int_eq(loop_run(l), 7);

@@ -775,7 +775,7 @@ START_TEST(out_small_frames_are_counted)
 }
 END_TEST
 
-/* The reader goes while the queue waits for it. */
+/* The reader closes its end while bytes are queued for it. */
 START_TEST(out_reader_goes_while_writing)
 {
 	static const enum kind kinds[] = { PIPE, SMALL_PIPE, SOCKET, TERMINAL,
@@ -919,7 +919,7 @@ on_slow_read(void *arg)
 		loop_timer_set(slow_timer, 20);
 }
 
-/* Who reads gets all, however slowly. */
+/* A slow reader gets all bytes. */
 START_TEST(flush_waits_for_who_reads)
 {
 	int quiet[2], to, i;
@@ -960,7 +960,7 @@ START_TEST(flush_ends_in_time)
 	ck_assert_int_eq(loop_run(l), 3);
 	ck_assert_int_lt(real_ms() - start, 5000);
 
-	/* Only the last one counts, also when an earlier one is due. */
+	/* Only the last flush calls back, also when an earlier one is due. */
 	pipes_flush(p, 10000, on_done_other, NULL);
 	for (i = 0; i < 40; i++)
 		write_frame(20000);

@@ -92,7 +92,7 @@ static const struct argv_case argv_cases[] = {
 	{ "--session-lost-pattern|tenant .* left", "lost=tenant .* left;" },
 	{ "--session-lost-pattern|(a)b|--session-lost-pattern=^c$",
 	    "lost=(a)b;lost=^c$;" },
-	/* a blank is no danger where more is wanted */
+	/* a leading blank is allowed in a pattern that is not just a blank */
 	{ "--session-lost-pattern| +x", "lost= +x;" },
 	/* each is kept as given, another case or the same again */
 	{ "--session-lost-pattern|A|--session-lost-pattern|a",

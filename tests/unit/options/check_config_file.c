@@ -231,7 +231,7 @@ START_TEST(files_that_are_not_there)
 	/* but help is given even then */
 	ck_assert_int_eq(world_load(&w, "--help"), 0);
 	ck_assert_int_eq(rmdir(w.home), 0);
-	/* the folder of the default file is no folder */
+	/* the default file's folder is a file */
 	world_file(w.extra, "", 0600);
 	free(w.home);
 	w.home = xasprintf("%s/config", w.extra);
@@ -302,7 +302,7 @@ static const struct trust_case trust_cases[] = {
 	{ 0666, 0777, false },
 };
 
-/* What mends it is told. */
+/* The error names the chmod command that makes the file safe. */
 START_TEST(files_that_others_can_write)
 {
 	const struct trust_case *c = &trust_cases[_i];
@@ -327,7 +327,7 @@ START_TEST(files_that_others_can_write)
 }
 END_TEST
 
-/* Who may write where it leads may write it. */
+/* For a symbolic link, the file it points to and its folder must be safe. */
 START_TEST(links_to_files)
 {
 	struct world w;
@@ -403,7 +403,7 @@ START_TEST(files_of_another_user)
 		    w.why);
 		ck_assert_int_eq(chown(paths[i], 0, 0), 0);
 	}
-	/* what is above the folder of a named file is not looked at */
+	/* the parents of the folder of a named file are not checked */
 	w.home = home;
 	ck_assert_int_eq(chown(paths[0], 12345, 0), 0);
 	free(w.extra);

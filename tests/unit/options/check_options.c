@@ -115,7 +115,7 @@ START_TEST(the_environment)
 	ck_assert_msg(world_load(&w, URL) == 0, "%s", w.why);
 	world_expect(&w, "environment", "ping=7000;");
 	options_free(&w.o);
-	/* an argument beats both; patterns add up */
+	/* argv overrides both; patterns add up */
 	w.env = "MCPSPLICE_PING_INTERVAL=7|MCPSPLICE_SESSION_LOST_PATTERN=a";
 	ck_assert_msg(world_load(&w,
 			  "--session-lost-pattern|b|--keep-alive|" URL) == 0,
@@ -189,7 +189,7 @@ START_TEST(the_url_of_files)
 }
 END_TEST
 
-/* What an option for the URL says of the transport weighs what it weighs. */
+/* An option such as --sse sets the URL and the transport with equal weight. */
 START_TEST(the_transport_of_the_url)
 {
 	struct world w;
@@ -259,7 +259,7 @@ START_TEST(other_sections_are_noted)
 }
 END_TEST
 
-/* What it restricts would be lost. */
+/* A section without the port does not apply, so its limits would be lost. */
 START_TEST(a_section_without_the_port)
 {
 	static const char *const sections[][3] = {
@@ -313,7 +313,7 @@ static const struct variable_case variable_cases[] = {
 	{ "MCPSPLICE_PROFIL=a", "-H|A: ${MCPSPLICE_PROFIL}|" URL, NULL },
 };
 
-/* What could be anybody's variable is left alone. */
+/* Only names that clearly are misspelt variables of mcpsplice get a warning. */
 START_TEST(misspelt_variables_are_told)
 {
 	const struct variable_case *c = &variable_cases[_i];
@@ -356,7 +356,7 @@ static const char *const guard_cases[][2] = {
 	{ "MCPSPLICE_NOMEMORY=1", "did you mean MCPSPLICE_NO_MEMORY?" },
 };
 
-/* What the user wanted to forbid would be allowed. */
+/* If this were ignored, mcpsplice would allow what the user forbids. */
 START_TEST(a_misspelt_guard_stops_the_start)
 {
 	struct world w;
@@ -483,7 +483,7 @@ START_TEST(values_are_shown_with_their_origin)
 }
 END_TEST
 
-/* A failure leaves the command, for whoever tells about it. */
+/* After an error the command is still known, for the message about it. */
 START_TEST(the_command_of_a_failure)
 {
 	struct world w;
@@ -499,7 +499,7 @@ START_TEST(the_command_of_a_failure)
 }
 END_TEST
 
-/* The copy has what is blanked in the process's own. */
+/* The copy of argv keeps the secrets that are blanked in the original. */
 START_TEST(the_copy_of_argv)
 {
 	static const char *const want[] = { "mcpsplice", "-H", "X-Key: abc",

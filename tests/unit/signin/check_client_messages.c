@@ -59,7 +59,7 @@ parse(const char *text)
 	return o;
 }
 
-/* What is sent, and the Authorization that goes with it or NULL. */
+/* Expects this body, and this Authorization header or none (NULL). */
 static void
 expect(const char *form, const char *authorization)
 {
@@ -139,7 +139,7 @@ START_TEST(forms)
 }
 END_TEST
 
-/* A server that wants no resource gets none, and no scope is no parameter. */
+/* Without a resource or a scope, the request has no such parameter. */
 START_TEST(forms_without)
 {
 	set(&rec.resource, NULL);
@@ -575,7 +575,7 @@ static const struct {
 	    "old", NULL, "asked", 0 },
 	{ ",\"refresh_token\":null,\"id_token\":\"a b\",\"scope\":\"a\\nb\"",
 	    "acc", "old", NULL, "asked", 0 },
-	/* a JWT tells, if nothing else does */
+	/* without expires_in, the JWT's exp says when the token expires */
 	{ ",\"access_token\":\"" JWT(LATER) "\"", JWT(LATER), "old", NULL,
 	    "asked", 1700000500 },
 	{ ",\"expires_in\":60,\"access_token\":\"" JWT(LATER) "\"", JWT(LATER),
@@ -744,7 +744,7 @@ static const struct {
 	{ 400, "{\"error\":\"expired_token\"}", CAME_REFUSED, "expired_token" },
 	{ 400, "{\"error\":\"temporarily_unavailable\"}", CAME_TRANSIENT,
 	    "temporarily_unavailable" },
-	/* a bad moment is one, whatever it says */
+	/* some statuses are transient, whatever the body says */
 	{ 500, "{\"error\":\"invalid_grant\"}", CAME_TRANSIENT,
 	    "invalid_grant" },
 	{ 503, "{\"error\":\"temporarily_unavailable\"}", CAME_TRANSIENT,
@@ -760,7 +760,7 @@ static const struct {
 	{ 400, "{\"access_token\":\"a\"}", CAME_REFUSED, ANSWERED("400") },
 	{ 400, "{\"error\":{\"message\":\"x\"}}", CAME_REFUSED,
 	    ANSWERED("400") },
-	/* what a server may make us show */
+	/* what is shown of a server's error code */
 	{ 400, "{\"error\":\"call 555 now\"}", CAME_REFUSED,
 	    "an unnamed error" },
 	{ 400, "{\"error\":\"is_CANARY2\"}", CAME_REFUSED, "an unnamed error" },

@@ -156,7 +156,7 @@ struct discovery_case {
 		.refused = true                                                \
 	}
 
-/* A host where nobody is. */
+/* A host where nothing listens. */
 #define NOBODY(where)                                                          \
 	{                                                                      \
 		.url = where, .why = "h is nobody", .transient = true,         \
@@ -871,7 +871,7 @@ static const struct discovery_case cases[] = {
 		"old https://h:90" A },
 	    .legacy = true,
 	    .issuer = "https://h:90" },
-	/* with --unix-socket, the name is nobody's */
+	/* with --unix-socket, the host of the URL need not exist */
 	{ .name = "no document at all, and no https",
 	    .server = "http://h/mcp",
 	    .asked = { "http://h" R "/mcp", "http://h" R, "old http://h" A },
@@ -991,7 +991,7 @@ START_TEST(table)
 }
 END_TEST
 
-/* Given up at each question: nothing is told, nothing is left. */
+/* Cancelled at each request in turn: no callback comes, and no memory leaks. */
 START_TEST(given_up)
 {
 	const struct discovery_case *c = &cases[_i];

@@ -147,7 +147,7 @@ on_done(const char *why, void *arg)
 	loop_stop(loop, 0);
 }
 
-/* Each returns whether it went well; got.why says why not. */
+/* Each returns whether it succeeded; got.why has the error. */
 static bool
 wait_for(struct store_op *op)
 {
@@ -414,7 +414,7 @@ START_TEST(corrupt)
 }
 END_TEST
 
-/* It would be written, and never read again. */
+/* Such a record could be written but not read again, so it is refused. */
 START_TEST(unfit_is_not_kept)
 {
 	struct record r = make_record("good");
@@ -466,7 +466,7 @@ START_TEST(stamps)
 }
 END_TEST
 
-/* Somebody cleans up while we run. */
+/* The store's folder is removed while the store is in use. */
 START_TEST(folder_removed)
 {
 	int fd;
@@ -521,7 +521,7 @@ START_TEST(no_home)
 }
 END_TEST
 
-/* Until there is something to keep nothing is made. */
+/* No folder or file is made until there is a record to keep. */
 START_TEST(nothing_made_in_vain)
 {
 	struct pending p;
@@ -887,7 +887,7 @@ START_TEST(pending_strange)
 }
 END_TEST
 
-/* The file of it, all lines. */
+/* The bound on a pending- file counts all its lines. */
 START_TEST(pending_large)
 {
 	struct pending p = { .failed_at = 400 }, q;
@@ -988,7 +988,7 @@ take_lock_of(void *arg)
 		_exit(1);
 }
 
-/* Where nobody is signed in, and nobody signs in at present. */
+/* Files of profiles without a record, and without a sign-in under way. */
 START_TEST(old_sign_ins_go)
 {
 	static const char *const kinds[] = { "lock-token-", "lock-login-",
@@ -1192,7 +1192,7 @@ START_TEST(helper_large)
 }
 END_TEST
 
-/* It is killed, and nothing is told. */
+/* A cancelled helper is killed, and no callback comes. */
 START_TEST(helper_cancelled)
 {
 	struct store_op *op;
@@ -1223,7 +1223,7 @@ START_TEST(helper_cancelled)
 }
 END_TEST
 
-/* Two at once, the second first done. */
+/* Two operations at once; the second one ends first. */
 START_TEST(helper_twice)
 {
 	with_helper("case $2 in get) sleep 0.3 ;; esac");
@@ -1266,7 +1266,7 @@ files(void)
 	return tc;
 }
 
-/* It takes as long as the disk wants. */
+/* How long these tests take depends on the disk. */
 static TCase *
 killed(void)
 {

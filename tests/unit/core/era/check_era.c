@@ -571,7 +571,7 @@ START_TEST(test_declares)
 }
 END_TEST
 
-/* The whole file was read. */
+/* Every row of the file was read. */
 START_TEST(test_rows)
 {
 	ck_assert_int_gt(n_rows, 250);
@@ -741,7 +741,7 @@ START_TEST(test_server_info)
 }
 END_TEST
 
-/* No answers to give are none, not an empty value. */
+/* Without answers the retry has no such member, not an empty one. */
 START_TEST(test_retry_without)
 {
 	struct frame *f = parsed("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":"

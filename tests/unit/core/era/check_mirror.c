@@ -206,7 +206,7 @@ static const struct {
 	    WRONG_TYPE },
 	{ PROPERTIES("\"v\":" HEADER("{\"string\":1}", "\"V\"")), WRONG_TYPE },
 	{ PROPERTIES("\"v\":" HEADER("\"String\"", "\"V\"")), WRONG_TYPE },
-	/* Where it must not stand. */
+	/* Places where x-mcp-header is not allowed. */
 	{ "{\"type\":\"object\",\"x-mcp-header\":\"Root\"}", PLAIN_VALUE },
 	{ STRING("Root"), PLAIN_VALUE },
 	{ PROPERTIES("\"a\":{\"type\":\"array\",\"items\":" STRING("E") "}"),
@@ -346,7 +346,7 @@ static const struct {
 	{ "{\"x-other\":" STRING("") ",\"required\":[\"x-mcp-header\"],"
 				     "\"description\":\"x-mcp-header\"}",
 	    "{}", "" },
-	/* Schemas that are none. */
+	/* Schemas that are not objects. */
 	{ "true", "{\"a\":1}", "" },
 	{ "[" STRING("") "]", "{\"a\":1}", "" },
 	{ "\"x-mcp-header\"", "{\"a\":1}", "" },
@@ -476,7 +476,7 @@ static const struct {
 	{ "0.1", NULL },
 	{ "9007199254740992.5", NULL },
 	{ "1.00000000000000000000000001", NULL },
-	/* Of no use in a header. */
+	/* Objects and arrays cannot be the value of a header. */
 	{ "{}", NULL },
 	{ "{\"a\":\"b\"}", NULL },
 	{ "[\"a\"]", NULL },
@@ -930,7 +930,7 @@ START_TEST(test_wraps)
 }
 END_TEST
 
-/* Many tools, in an order that is none. */
+/* Many tools, in a mixed-up order. */
 START_TEST(test_many)
 {
 	struct mirror *m = mirror_new();
@@ -1297,7 +1297,7 @@ START_TEST(test_budget)
 	buf_adds(&b, "}," TOOL("t", PROPERTIES("\"a\":" STRING("A"))));
 	learn_tools(m, buf_str(&b), &drops);
 	ck_assert_uint_eq(drops.n, _i == 0 ? 1 : 0);
-	/* Some of the 16 MiB are left, for a small one. */
+	/* Enough of the 16 MiB is left for a small tool. */
 	check_call(m, "{\"a\":\"v\"}", "Mcp-Param-A: v\n");
 	buf_free(&b);
 	free(pad);
@@ -1325,7 +1325,7 @@ START_TEST(test_read_bytes)
 }
 END_TEST
 
-/* What is kept of all tools together. */
+/* The bound on the memory for all tools together. */
 START_TEST(test_memory)
 {
 	struct mirror *m = mirror_new();

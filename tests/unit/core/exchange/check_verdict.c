@@ -45,7 +45,7 @@ static const struct {
 	    "in-band: the session is unknown" },
 	{ 299, -32603, "MCP error 32600: Session terminated", VERDICT_WORDS,
 	    "in-band: the session is unknown" },
-	/* A tool may say so, too: a witness tells. */
+	/* A tool's error may have the same words, so a witness decides. */
 	{ 200, -32603, "MCP error 32600: Session terminated (remote)",
 	    VERDICT_WORDS, "in-band: the session is unknown" },
 	{ 200, -1, "Session terminated by user", VERDICT_WORDS,
@@ -170,7 +170,7 @@ static const struct {
 	{ 409, -1, "Session not found", VERDICT_WORDS,
 	    "refused, the session is unknown" },
 	{ 409, -1, "Conflict", VERDICT_SUSPECT, "refused" },
-	/* These numbers speak of one request. */
+	/* These error codes are about a single request. */
 	{ 200, -32020, "Session not found", VERDICT_ANSWER, "an error" },
 	{ 404, -32021, "Session not found", VERDICT_ANSWER, "an error" },
 	{ 200, -32022, "Session terminated", VERDICT_ANSWER, "an error" },
@@ -298,7 +298,7 @@ static const struct {
 	    VERDICT_SUSPECT },
 	{ 400, VERB_POST, false, false, "7", -32603, "", VERDICT_SUSPECT },
 	{ 422, VERB_POST, true, true, "7", -32000, "no", VERDICT_SUSPECT },
-	/* It is about the request. */
+	/* The error is about the request, not about the session. */
 	{ 400, VERB_POST, true, true, "7", -32602, "no such argument",
 	    VERDICT_ANSWER },
 	{ 422, VERB_POST, false, false, "null", -32601, "no", VERDICT_ANSWER },
@@ -336,7 +336,7 @@ START_TEST(test_histories)
 }
 END_TEST
 
-/* Just after a renewal of ours, in-band: not ready is not lost. */
+/* Right after a renewal, "not initialized" does not mean a lost session. */
 static const struct {
 	int status;
 	const char *message;
@@ -410,7 +410,7 @@ START_TEST(test_trusted)
 		want = VERDICT_FAIL; /* there is none to pass on */
 	ck_assert_msg(r.verdict == want, "%s", verdict_names[r.verdict]);
 	ck_assert_str_eq(r.rule, credentials_known_good[_i].rule);
-	/* Where there is no session none is lost. */
+	/* A request without a session cannot show that one was lost. */
 	facts.had_session = false;
 	ck_assert_int_ne(verdict_bare(&facts, &no_rules).verdict,
 	    VERDICT_WORDS);
@@ -616,7 +616,7 @@ static const struct {
 	    "the text is not about a lost session" },
 	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST, "<",
 	    VERDICT_SUSPECT, "404, a web page" },
-	/* Plain words, and what is no JSON in the end. */
+	/* Plain text, and text that begins like JSON but is not JSON. */
 	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_OTHER, VERB_POST,
 	    "\xEF\xBB\xBF \r\nSession not found\r\n", VERDICT_WORDS,
 	    "refused, the session is unknown" },
@@ -653,7 +653,7 @@ static const struct {
 	{ ENDING_COMPLETE, true, 200, SESSION, MEDIA_SSE, VERB_POST,
 	    "{\"error\":\"Session not found\"}", VERDICT_WORDS,
 	    "in-band: the session is unknown" },
-	/* Another transport, or one that has sessions now. */
+	/* The server has another transport, or requires sessions now. */
 	{ ENDING_COMPLETE, true, 405, SESSION, MEDIA_NONE, VERB_POST, "",
 	    VERDICT_SUSPECT, verdict_elsewhere },
 	{ ENDING_COMPLETE, true, 405, NO_SESSION, MEDIA_NONE, VERB_POST, "",

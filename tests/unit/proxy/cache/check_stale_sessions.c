@@ -224,7 +224,7 @@ START_TEST(killed)
 }
 END_TEST
 
-/* Our own session is no stale session, whoever asks. */
+/* A process never takes its own session, even if its file is old. */
 START_TEST(ours_is_not_taken)
 {
 	keep(stale_sessions, "mine");
@@ -503,7 +503,7 @@ START_TEST(rivals)
 	home_kill(later);
 	later = home_process(live, session);
 	ck_assert(stale_sessions_newer_peer(stale_sessions));
-	/* also while we have none */
+	/* also while this process has no session */
 	keep(stale_sessions, "");
 	ck_assert(stale_sessions_newer_peer(stale_sessions));
 	pause_ms(3);
@@ -556,7 +556,7 @@ hold_name(void *path)
 		_exit(1);
 }
 
-/* Two that began in the same millisecond: the greater name is the later. */
+/* Of two files from the same millisecond, the greater name is later. */
 START_TEST(rival_of_the_same_moment)
 {
 	static char least[] = "00000000000000000000000000000000";
@@ -692,7 +692,7 @@ START_TEST(children_hold_nothing)
 END_TEST
 
 #if defined(HAVE_FLOCK) && defined(SYS_flock)
-/* In the place of the library's: something else can happen first. */
+/* Replaces the C library's flock, so that a test can act before a lock. */
 static void (*before_lock)(void);
 int flock(int fd, int operation);
 
@@ -707,7 +707,7 @@ flock(int fd, int operation)
 	return (int)syscall(SYS_flock, fd, operation);
 }
 
-static unsigned met; /* calls of what stands before a lock */
+static unsigned met; /* how often before_lock was called */
 
 static void
 see_no_name(void)
@@ -722,7 +722,7 @@ see_no_name(void)
 	closedir(d);
 }
 
-/* Nobody can be faster than the one that makes the file. */
+/* The file is locked before it has a name that others can see. */
 START_TEST(locked_before_it_is_seen)
 {
 	met = 0;

@@ -94,7 +94,7 @@ save(const char *v, const char *i, const char *t)
 	startup_cache_save(startup_cache, client_of(v), span_of(i), span_of(t));
 }
 
-/* Is that what is remembered? i NULL: nothing is. */
+/* Does the cache hold these answers? i NULL: does it hold none? */
 static bool
 remembers(const char *v, const char *i, const char *t)
 {
@@ -270,7 +270,7 @@ START_TEST(other_user)
 }
 END_TEST
 
-/* The answers of one host go, for all paths and clients. */
+/* Forgets the answers of one host, for all its paths and clients. */
 START_TEST(forgotten)
 {
 	static const char *const others[] = { "https://mcp.example.com/other",
@@ -615,7 +615,7 @@ START_TEST(too_big)
 }
 END_TEST
 
-/* The whole file counts; what is read must not be larger either. */
+/* The bound holds for the whole file, when written and when read. */
 START_TEST(too_big_by_one)
 {
 	struct buf b;
@@ -858,7 +858,7 @@ START_TEST(an_era)
 }
 END_TEST
 
-/* Neither is in the way of the other. */
+/* The era and the startup answers do not overwrite each other. */
 START_TEST(an_era_and_a_start)
 {
 	save(version, first, tools);
@@ -1101,7 +1101,7 @@ START_TEST(a_user_signs_out)
 }
 END_TEST
 
-/* Written later, and known meanwhile. */
+/* An era is written later, but can be read at once. */
 START_TEST(an_era_is_kept)
 {
 	char url[] = "https://mcp.example.com/mcp?key=CANARY";
@@ -1140,7 +1140,7 @@ START_TEST(an_era_is_kept)
 	ck_assert_pstr_eq(era(), NULL);
 	save_era("sse");
 	ck_assert_pstr_eq(recalled(k), "sse");
-	/* the end waits for nothing, and the latest counts */
+	/* freeing it saves at once; the latest era counts */
 	state_cache_save_era(k, CACHED_NO_ERA);
 	state_cache_save_era(k, CACHED_LEGACY);
 	ck_assert_pstr_eq(era(), "sse");
