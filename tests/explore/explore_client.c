@@ -22,7 +22,7 @@
 
 enum { SCHEDULES = 4000, STEPS = 150, OPEN_MAX = 4096, DEPTH = 64 };
 
-/* Ids that somebody waits for an answer to. */
+/* The ids of requests that have no answer yet. */
 struct ids {
 	char *id[OPEN_MAX];
 	struct frame *frame[OPEN_MAX];
@@ -248,7 +248,7 @@ client_says(struct world *w, struct frame *f)
 	frame_unref(f);
 }
 
-/* Most of them are in order; a retry repeats what it can be a retry of. */
+/* Sends a request. Most are valid; a retry repeats an earlier request. */
 static void
 client_asks(struct world *w)
 {
@@ -413,7 +413,7 @@ session_tells(struct world *w)
 	frame_unref(on);
 }
 
-/* A renewal: questions are taken back, some calls are lost with it. */
+/* A renewal: the session cancels its questions, and some calls are lost. */
 static void
 session_is_lost(struct world *w)
 {
@@ -423,7 +423,7 @@ session_is_lost(struct world *w)
 		answer(w, 0, endings[3]);
 }
 
-/* A new initialize ends what is open, and questions without a word. */
+/* A new initialize ends all open requests, and drops questions silently. */
 static void
 end_former(struct world *w)
 {

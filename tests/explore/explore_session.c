@@ -41,7 +41,7 @@ remember(struct world *w)
 	    explore_chance(w, 50) ? " {\"tools\":[],\"memory\":1}" : "");
 }
 
-/* Whatever else comes from outside. */
+/* Any other input: a sign-in, a wake-up, a stale session, a tick. */
 static void
 world_turns(struct world *w)
 {

@@ -9,7 +9,7 @@
 
 enum {
 	SCHEDULES = 100000,
-	WITH_SANITIZERS = 20000, /* they take five times as long */
+	WITH_SANITIZERS = 20000, /* valgrind is five times slower */
 	UNDER_VALGRIND = 300,
 	RULES = 64
 };
@@ -39,7 +39,7 @@ struct run {
 	bool print; /* a good schedule, too */
 };
 
-/* The seed that is played now. */
+/* The seed of the schedule that is being played. */
 static uint64_t at;
 
 /* The shortest schedule for each rule. */

@@ -155,7 +155,7 @@ begin_stream(struct world *w, size_t i)
 		input(w, "< #%zu head 200 media=sse", i + 1);
 }
 
-/* It ends, but the tool goes on: a GET may get the rest. */
+/* Ends the stream while the tool goes on: a GET may get the rest. */
 static void
 break_off(struct world *w, size_t i)
 {

@@ -114,7 +114,7 @@ begins(struct world *w)
 	ask_for(w, METHOD_INITIALIZE);
 }
 
-/* What input_required wants. */
+/* Sends the retry that input_required asks for. */
 static bool
 retries(struct world *w)
 {

@@ -82,7 +82,7 @@ refuse_session(struct world *w, size_t i)
 	tell_shape(w, i, FATE_REFUSED, &shapes[below(w, COUNT(shapes))]);
 }
 
-/* Later words may come from a tool that ran. */
+/* Words of a loss that come later may be those of a tool that ran. */
 static bool
 came_soon(const struct world *w, const struct exchange *x)
 {
@@ -162,7 +162,7 @@ fail_maybe(struct world *w, size_t i)
 		{ "200", "no", -32602, false },
 	};
 
-	/* Once there is a head there is a stream. */
+	/* An exchange whose head was sent already has a stream. */
 	if (w->exchanges[i].headed)
 		end_with(w, i, FATE_RAN, percent(w, 50) ? "cut" : "end");
 	else if (w->kind == SERVER_SSE)

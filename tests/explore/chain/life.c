@@ -46,7 +46,7 @@ silence_ends(struct world *w)
 		if (!is_alive(w, i) || x->listen ||
 		    w->p->now - x->heard_at < w->call_timeout_ms)
 			continue;
-		/* Nobody waits for a user as long as that. */
+		/* No exchange waits for the user's sign-in as long as that. */
 		if (x->fate == FATE_UNASKED)
 			end_with(w, i, FATE_REFUSED, "401");
 		else

@@ -51,7 +51,7 @@ may_have_run(const struct world *w, int thing, size_t from)
 	return false;
 }
 
-/* A 503 says that it did not run; who knows. */
+/* A 503 says that the request did not run, which may be wrong. */
 static bool
 is_doubtful(const struct world *w, int thing)
 {
@@ -340,7 +340,7 @@ watch(struct play *p, const struct event *e)
 
 /* --- time --- */
 
-/* Nobody can answer a question of a session that is gone. */
+/* A question of a lost session cannot be answered. */
 static int64_t
 patience(const struct world *w, const struct question *q)
 {
@@ -373,7 +373,7 @@ later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* Its session is gone, as the chain knows: it uses a later one. */
+/* Checks silent calls of a session that the chain has replaced. */
 static void
 check_silent(struct world *w)
 {
@@ -396,7 +396,7 @@ check_silent(struct world *w)
 	}
 }
 
-/* Whatever waits in a queue, few exchanges are under way. */
+/* However many requests are queued, few exchanges are under way at once. */
 static void
 check_alive(struct world *w)
 {

@@ -13,7 +13,7 @@ is_initialize(const struct world *w, size_t i)
 	return span_is(w->p->sent[i].frame->method, "initialize");
 }
 
-/* Is it in the form that this server speaks? */
+/* Is the request in the form that this kind of server accepts? */
 static bool
 fits(const struct world *w, size_t i)
 {
@@ -223,7 +223,7 @@ settle_debt(struct world *w)
 	return false;
 }
 
-/* Another server takes its place, and what was under way breaks. */
+/* Another server replaces this one, and all open exchanges break. */
 static void
 is_replaced(struct world *w)
 {

@@ -16,7 +16,7 @@ enum {
 	SENDS_EVER = 40
 };
 
-/* May it have run in its latest exchange? */
+/* May the call have run in its latest exchange? */
 static bool
 may_run(const struct world *w, const struct seen_call *c)
 {
@@ -84,7 +84,7 @@ check_flap(struct world *w, struct seen_call *c, bool own_id)
 		explore_breaks(w, "a session is asked too often");
 }
 
-/* It was refused, by the door or by its tool. */
+/* The call was refused, by the server's door or by its tool. */
 static void
 check_refused(struct world *w, struct seen_call *c, bool same, bool own_id)
 {

@@ -103,7 +103,7 @@ explore_initialize(struct world *w)
 
 /* --- notifications --- */
 
-/* Will the server hear of this cancel? */
+/* Does the server have this call, so that it gets a cancel? */
 static bool
 is_at_server(struct world *w, const struct seen_call *c)
 {
@@ -122,7 +122,7 @@ client_cancel(struct world *w)
 	if (number < 0)
 		return;
 	c = &w->calls[number];
-	/* That of an initialize is ignored. */
+	/* A cancel of initialize is ignored. */
 	c->cancelled = c->method != METHOD_INITIALIZE;
 	if (c->cancelled && is_at_server(w, c)) {
 		w->cancelling = number;

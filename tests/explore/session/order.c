@@ -118,7 +118,7 @@ is_same_request(const struct world *w, const struct frame *f, int call)
 	    (w->calls[call].sent > 0 || w->calls[call].result);
 }
 
-/* Or it was one a moment ago, and is tried again. */
+/* Or it was a subscription a moment ago, and is tried again. */
 static bool
 is_subscription(const struct world *w, const struct seen_generation *g,
     const struct frame *f, int call)

@@ -114,7 +114,7 @@ find_open(const struct world *w, struct span id)
 	return 0;
 }
 
-/* This generation is the one of now. */
+/* Makes this generation the current one. */
 static void
 begin(struct world *w, unsigned n, bool own)
 {
@@ -384,7 +384,7 @@ check_note(struct world *w, size_t i, const struct frame *f)
 			return;
 		w->cancel_sent = true;
 		c = &w->calls[w->cancelling];
-		/* Of a call that was repeated, both runs are cancelled. */
+		/* If a call was repeated, both of its runs are cancelled. */
 		if (!span_eq(json_get(f->params, "requestId"),
 			w->p->sent[c->posted].frame->id) &&
 		    !(c->repeated &&

@@ -380,7 +380,7 @@ user_is_asked(struct world *w, size_t i)
 		w->browser_at = w->p->now;
 	w->page = page;
 	explore_input(w, "< #%zu sign-in open http://a/%u", i + 1, page);
-	/* What is not wanted any more is not heard of. */
+	/* A sign-in for an aborted exchange changes nothing. */
 	if (!explore_is_alive(w, i)) {
 		w->page = last_page;
 		w->browser_at = last_at;

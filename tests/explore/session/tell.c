@@ -43,7 +43,7 @@ note_loss(struct world *w, size_t i, const struct shape *shape)
 	explore_now(w)->gone = true;
 }
 
-/* What was answered shows that the session is known. */
+/* An answer shows that the server knows the session. */
 static void
 note_served(struct world *w, unsigned call)
 {
@@ -106,7 +106,7 @@ note_failed_open(struct world *w, size_t i, const char *how)
 	    how[0] >= '1' && how[0] <= '5';
 }
 
-/* Did the connection break? */
+/* Does this ending mean that the connection broke? */
 static bool
 is_break(const struct seen_send *n, const char *text)
 {
@@ -328,7 +328,7 @@ failure(struct world *w, size_t i, const struct refusal *r)
 	bool same = is_same(r, g->door);
 
 	g->mimicked |= same;
-	/* What is safe waits for a server that is busy. */
+	/* A safe call waits for a server that is busy. */
 	if (strcmp(r->status, "429") == 0)
 		return AWAY;
 	return explore_flaps(w) && same ? PASSED : FAILED;
