@@ -25,7 +25,7 @@ cd "$top/src"
 flags="-I. -I$build -I$build/src -DSYSCONFDIR=\"/etc\" $(pkg-config --cflags libcurl libevent_extra json-c \
     libcrypto)"
 
-# What a tool says depends on these, and on what the file includes.
+# A tool's findings depend on these, and on the headers that the file includes.
 {
 	cat "$top/.clang-tidy" "$top/tests/analysis/run.sh"
 	clang-tidy --version
@@ -60,7 +60,7 @@ each()
 	fi
 	status=0
 	{ '"$2"'; } >"$out" 2>&1 || status=$?
-	# not what was stopped by a signal
+	# a result is not kept if a signal stopped the tool
 	if [ -n "$KEPT" ] && [ $status -lt 128 ]; then
 		sed "s|^$TOP|@TOP@|" "$out" >"$KEPT/$sum.$$"
 		mv "$KEPT/$sum.$$" "$KEPT/$sum"

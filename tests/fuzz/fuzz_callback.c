@@ -34,7 +34,7 @@ run_free(struct run *r)
 	buf_free(&r->reply);
 }
 
-/* Is the reply the one that this request gets? */
+/* Does this request, fed at once, get the same reply? */
 static bool
 replies_like(const struct run *r, const char *request)
 {
@@ -83,7 +83,7 @@ check_reply(const struct run *r)
 	}
 }
 
-/* With another state expected, the same request must bring nothing. */
+/* If another state is expected, the same request must have no effect. */
 static void
 check_state(struct span text, const struct callback_expected *e)
 {

@@ -52,7 +52,7 @@ compare(struct json_object *o, struct span text)
 	FUZZ_CHECK(n == json_object_object_length(o));
 }
 
-/* Once more by way of its own text: the same text again. */
+/* Printing, reading and printing again gives the same text. */
 static void
 again(struct json_object *o)
 {
@@ -64,7 +64,7 @@ again(struct json_object *o)
 	buf_init(&second, 0);
 	document_print(o, &first);
 	twin = document_parse(buf_span(&first), &why);
-	/* Escapes may make it longer than the limit. */
+	/* Escapes may make the printed text longer than the limit. */
 	if (twin != NULL) {
 		document_print(twin, &second);
 		FUZZ_CHECK(span_eq(buf_span(&first), buf_span(&second)));

@@ -134,7 +134,7 @@ check_params(struct span params)
 	buf_free(&out);
 }
 
-/* A legacy client takes no outputSchema but an object's. */
+/* A legacy client accepts only an outputSchema of type object. */
 static void
 check_tools(struct span tools)
 {

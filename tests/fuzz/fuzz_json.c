@@ -180,7 +180,7 @@ check_string(struct span value, bool clean)
 	buf_free(&out);
 }
 
-/* Steps through all of a container, not descending. */
+/* Steps through all members of a container without descending. */
 static void
 walk(struct span text, bool checked, bool clean, const struct seen *seen)
 {

@@ -41,7 +41,7 @@ count_tool(struct span tools, size_t *n)
 		(*n)++;
 }
 
-/* What stays is what was there, in its order, and the drops are the rest. */
+/* Kept tools are in their old order, and all others count as dropped. */
 static void
 check_page(const struct frame *before, const struct frame *after, size_t drops)
 {

@@ -27,7 +27,7 @@ trap 'exit 1' HUP INT TERM
 more=${FUZZ_CORPUS:-$new/corpus}/$name
 mkdir -p "$more"
 
-# Over the files, and then on from them.
+# Runs the target over the corpus, and then, with FUZZ_SECONDS, fuzzes from it.
 run()
 {
 	"$abs_builddir/$target" "$@" || return 1
@@ -38,7 +38,7 @@ run()
 	    "$more" "$corpus"
 }
 
-# What libFuzzer found, to be put into the corpus.
+# Prints the inputs on which libFuzzer failed, to be added to the corpus.
 show_found()
 {
 	for input in "$new"/crash-* "$new"/timeout-* "$new"/oom-* \

@@ -40,7 +40,7 @@ check_why(const char *why)
 	}
 }
 
-/* So many fields, and all else is encoded. */
+/* The form has this many fields, and all their bytes are encoded. */
 static void
 check_form(struct client_request *r, size_t fields)
 {

@@ -12,7 +12,7 @@
 
 #include "fuzz/fuzz.h"
 
-/* Does it say more than that the session may be gone? */
+/* Does the verdict say more than that the session may be lost? */
 static bool
 is_certain(enum verdict verdict)
 {

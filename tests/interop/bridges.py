@@ -174,8 +174,8 @@ def answered_if_lost_while_it_ran(b, s):
 
 
 def is_kept(s):
-    """Did calls 1 and 2 run once each, in one session?  A bridge may open
-    others in doubt."""
+    """Did calls 1 and 2 run once each, in one session?  A bridge that is not
+    sure of its session may open others."""
     last = [r for r in s.executed if r.rpc == "tools/call"][-2:]
     return s.runs("1") == s.runs("2") == 1 and last[0].sid == last[1].sid
 

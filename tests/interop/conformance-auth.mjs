@@ -28,7 +28,7 @@ const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
 const home = mkdtempSync(path.join(tmpdir(), 'mcpsplice-auth-'));
 const opened = path.join(home, 'opened');
 
-/* What the suite's servers and its context hand out, and nobody may read. */
+/* Secrets of the suite's servers and its context: no output may have them. */
 const secrets = ['test-auth-code', 'test-token', 'cc-token',
     'test-client-secret', 'test-secret', 'as1-client-secret',
     'as2-client-secret',

@@ -41,7 +41,7 @@ class Instance {
             { timeout: this.state.question_ms, signal: extra.signal });
     }
 
-    /* The code of what went wrong; a test wants to know no more. */
+    /* Only the error's code: no test looks at more. */
     async tell(asked) {
         try {
             return await asked;

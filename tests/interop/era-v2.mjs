@@ -122,7 +122,7 @@ function add_rest(mcp) {
     });
 }
 
-/* What comes and goes. */
+/* Tools, prompts and resources that are added and removed. */
 function add_more(mcp, state) {
     const more = [mcp.registerTool('more', {}, () => text('more')),
         mcp.registerPrompt('more', {}, () => prompt('more')),

@@ -36,7 +36,7 @@ flaws()
 	    "$dir/symbols" | sed 's/[@ ]//g; s/^/calls /' || :
 }
 
-# a program with every flaw that can be had, to see that they are found
+# a program with as many flaws as possible, to see that this script finds them
 cat >"$dir/bad.c" <<'END'
 #include <stdlib.h>
 #include <string.h>

@@ -21,7 +21,7 @@ find_silent()
 	done)
 }
 
-# one of each kind, to see that what is silent is found
+# a file of each kind, to see that one without a comment is found
 mkdir -p "$dir/src/os/posix"
 echo '/* The clock. */' >"$dir/src/os/clock.h"
 : >"$dir/src/os/posix/clock.c"

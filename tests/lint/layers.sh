@@ -51,7 +51,7 @@ function code(line,    out, at)
 	return out
 }
 
-# Is one of these words there, as a word?
+# Does the text contain one of these words, as a whole word?
 function uses(line, words)
 {
 	return line ~ ("(^|[^A-Za-z0-9_])(" words ")([^A-Za-z0-9_]|$)")
@@ -88,7 +88,7 @@ function part_of(name)
 	return name
 }
 
-# This file needs that one: by an include or a call.
+# Notes that one file needs another, by an include or a call.
 function needs(name, what,    from, to)
 {
 	from = part_of(file)

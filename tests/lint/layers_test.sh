@@ -8,7 +8,7 @@ trap 'rm -rf "$dir"' EXIT
 trap 'exit 1' HUP INT TERM
 failed=0
 
-# A tree in which all is well, also what only looks like a breach.
+# A tree without a breach, but with code that looks like one.
 fresh()
 {
 	rm -rf "$dir/src"

@@ -17,7 +17,7 @@ fail()
 	failed=1
 }
 
-# Is the program here? Otherwise the log says what nobody looked at.
+# Is the program installed? If not, the log says what was not checked.
 has()
 {
 	command -v "$1" >/dev/null 2>&1 || {

@@ -23,7 +23,7 @@ mkdir "$work/tree" "$work/build"
 (cd "$top" && tar -cf - --exclude=./.git --exclude=./build \
     --exclude='./build-[!a]*' --exclude=node_modules .) |
     tar -xf - -C "$work/tree"
-# without --enable-debug: the rules shall find it, not an assertion
+# without --enable-debug, so that the tests find the mutant, not an assertion
 (cd "$work/build" && "$work/tree/configure" CFLAGS='-O2 -g' >"$work/log")
 
 build()

@@ -1,7 +1,7 @@
 # Counts the cases in the logs of a build's tests; contrib/check and run.sh read
 # this file.
 
-# The results of a build's tests, in whatever folder, a path a line.
+# Prints the paths of a build's test results (.trs), one a line.
 results()
 {
 	find "$1/tests" -name '*.trs' | LC_ALL=C sort

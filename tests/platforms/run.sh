@@ -40,8 +40,8 @@ roots=${PLATFORMS_ROOTS:-$work/roots}
 logs=${PLATFORMS_LOGS:-$work/logs}
 mkdir -p "$roots" "$logs"
 
-# What build and tests need there. There is no browser: the page that it would
-# show knows no platform.
+# The packages that the build and the tests need there. A browser is not among
+# them: the page that it would show does not depend on the system.
 tools='gcc libc6-dev make autoconf automake pkg-config xz-utils git python3
     openssl ca-certificates mandoc nginx haproxy nodejs iproute2'
 libraries='libc6-dev libcurl4-openssl-dev libevent-dev libssl-dev
@@ -56,9 +56,9 @@ mirror()
 	    'Created-By: Packages' | head -n 1
 }
 
-# bootstrap VARIANT RELEASE ARCHITECTURE PACKAGE...: makes a system, if it is
-# not there, and sets root. A copy of the unstable release may be older than it
-# wants to be.
+# bootstrap VARIANT RELEASE ARCHITECTURE PACKAGE...: installs a system in a
+# folder, unless it is there already, and sets root. A mirror's copy of unstable
+# may be out of date, which is no error.
 bootstrap()
 {
 	variant=$1 release=$2 arch=$3
@@ -86,8 +86,8 @@ here()
 	(cd "$place" && "$@")
 }
 
-# inside COMMAND...: runs it in the system $root, as if that were alone, in the
-# folder $place. All mounts and processes end with it.
+# inside COMMAND...: runs it in the system $root, in its own namespaces, and in
+# the folder $place. All mounts and processes end with it.
 inside()
 {
 	mkdir -p "$root/mcpsplice"
@@ -103,9 +103,9 @@ inside()
 	    PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"' sh "$root" "$place" "$@"
 }
 
-# emulated COMMAND...: as here, and programs of $cpu can be started as if they
-# were this machine's, with the libraries of $root. Nobody else sees that: the
-# list of emulators belongs to a user namespace.
+# emulated COMMAND...: like "here", but programs for $cpu run in the emulator,
+# with the libraries of $root. This affects no other process: the list of
+# emulators belongs to a user namespace.
 emulated()
 {
 	mkfifo "$place/pid" "$place/go"
@@ -173,7 +173,7 @@ cross()
 {
 	cpu=$3
 	bootstrap extract "$1" "$2" $libraries || return 1
-	# the emulator shall find nothing but libraries there
+	# only the libraries are visible to the emulator there
 	rm -rf "$root/dev" "$root/etc" "$root/tmp" "$root/var"
 	by=emulated
 	lib=$root/usr/lib/$cpu-linux-gnu

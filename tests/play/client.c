@@ -111,7 +111,7 @@ tell(struct play *p, const struct event *e)
 		    f == NULL ? 1 : (int)f->text.n,
 		    f == NULL ? "-" : f->text.p);
 	} else {
-		/* What only tells the time, or that a stream is there. */
+		/* The time, EOF, or a listen stream that is open. */
 		return e->kind == INPUT_TICK || e->kind == INPUT_EOF ||
 		    e->kind == EVENT_LISTENS;
 	}

@@ -151,7 +151,7 @@ take_facts(const struct play *p, struct sent *s, const char *text)
 
 /* --- the server: what comes of the exchange at this place of sent --- */
 
-/* head: no INPUT_HEAD came before. */
+/* head: this event also reports the head. */
 static void
 feed_event(struct play *p, size_t at, enum event_kind kind, struct frame *m,
     bool head)
@@ -301,7 +301,7 @@ feed_sign_in(struct play *p, size_t at, const char *text)
 	play_step(p, &in);
 }
 
-/* Also for one that is over, or that is sent again: its facts stay. */
+/* Also for an exchange that is over or was sent again: its facts stay. */
 static bool
 feed_refused(struct play *p, size_t at, const char *rest)
 {

@@ -469,7 +469,7 @@ end(struct play *p)
 	free(own);
 }
 
-/* The process ends, and begins anew with what the store has. */
+/* The process is killed; a new one starts with what the store has. */
 static void
 restart(struct play *p)
 {
@@ -492,7 +492,7 @@ deadline(const struct play *p)
 
 /* --- what came of an action --- */
 
-/* What is found out in this login stays as the record changes. */
+/* What this login has discovered is kept when the record changes. */
 static void
 take_record(struct stored *to, const struct stored *from)
 {
@@ -531,7 +531,7 @@ fill(struct own *own, struct login_input *in)
 	in->wall = wall(own);
 }
 
-/* Is it a redirect that nobody waits for? */
+/* Is this a redirect although the login does not await one? */
 static bool
 is_too_early(const struct own *own, enum login_outcome came)
 {

@@ -1,4 +1,4 @@
-/* The parts of a login that only say what they are to do. */
+/* The parts of a login, which only report what they were asked to do. */
 #include "config.h"
 
 #include "play/login_parts.h"

@@ -191,7 +191,7 @@ class Front:
             threading.Thread(target=hop.run, daemon=True).start()
 
     def down(self, reset=True):
-        """As if the host itself had gone: nothing listens any more."""
+        """Closes all sockets, as if the server's machine were down."""
         with self.cond:
             listener, self.listener = self.listener, None
             hops = list(self.hops)
