@@ -182,7 +182,7 @@ loop_fd_new(struct loop *l, int fd, int what,
 	return f;
 }
 
-/* It is taken out of the list when nobody walks along it. */
+/* sweep() takes it out of the list when no caller walks the list. */
 void
 loop_fd_free(struct loop_fd *f)
 {

@@ -50,7 +50,7 @@ START_TEST(whose_tokens)
 }
 END_TEST
 
-/* For whom claims are; those with a name twice are for nobody. */
+/* The audience of claims. Claims with a name twice have no audience. */
 START_TEST(audiences)
 {
 	static const struct {

@@ -184,7 +184,7 @@ START_TEST(a_proof)
 	ck_assert_uint_eq(strlen(text(claims, "jti")), 43);
 	pkey = public_key(jwk);
 	ck_assert(verifies(proof, pkey));
-	/* the check is none that says yes to all */
+	/* the test's own check refuses a changed proof */
 	to.list[0].value[4] ^= 1;
 	ck_assert(!verifies(proof, pkey));
 	EVP_PKEY_free(pkey);

@@ -72,7 +72,7 @@ run(const char *script, const struct login_process_request *request)
 	loop_run(l);
 }
 
-/* What the login process reads of it. */
+/* Passes the request on, as the login process reads it. */
 static void
 pass(const struct login_process_request *request)
 {

@@ -282,7 +282,7 @@ START_TEST(address_changes)
 	ck_assert_int_eq(told, 1);
 	ck_assert_int_ge(told_at - start, 990);
 	ck_assert_int_le(told_at - start, 1800);
-	/* It is the way now; and it is watched on. */
+	/* This address is in use now, and the watch goes on. */
 	take("192.0.2.2");
 	add("192.0.2.3");
 	run_for(1200);
@@ -435,7 +435,7 @@ START_TEST(events_are_lost)
 	add("192.0.2.2");
 	run_for(1200);
 	ck_assert_int_eq(told, 1);
-	/* And in the time in which the socket is not looked at. */
+	/* The same while the socket is not read. */
 	take("192.0.2.2");
 	add("192.0.2.3");
 	run_for(100);
@@ -450,7 +450,7 @@ START_TEST(events_are_lost)
 }
 END_TEST
 
-/* Nobody to go to; words that are no address. */
+/* No peer at all, and texts that are not addresses. */
 START_TEST(no_peer)
 {
 	static const char *const peers[] = { NULL, "", "/run/server.sock",

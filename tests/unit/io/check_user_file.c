@@ -258,7 +258,7 @@ START_TEST(backups)
 }
 END_TEST
 
-/* What has the name of a backup, but is none. Nothing goes through it. */
+/* Entries with a backup's name that are no backups. None is written through. */
 #define BACKUP "a.json.mcpsplice-backup"
 
 static const struct {

@@ -224,14 +224,14 @@ usual_id(char *id, size_t size, int i, const char *label)
 	snprintf(id, size, "%032d", i);
 }
 
-/* It stands in what stands for the one before. */
+/* An id that is part of the label for the id before it. */
 static void
 chained_id(char *id, size_t size, int i, const char *label)
 {
 	snprintf(id, size, "%s", i == 0 ? "AAAAAAAA" : label);
 }
 
-/* It is almost what the text is. */
+/* An id that is almost equal to the text. */
 static void
 alike_id(char *id, size_t size, int i, const char *label)
 {

@@ -118,7 +118,7 @@ any_facts(struct any *x)
 	};
 }
 
-/* What came: of the action, or unasked. */
+/* Returns a random outcome: of the action, or an unasked one. */
 static enum login_outcome
 any_outcome(struct any *x)
 {
@@ -192,7 +192,7 @@ act(const struct login_action *a, void *arg)
 	}
 }
 
-/* It is stopped when it has gone on for too long. */
+/* Stops the login when it has gone on for too long. */
 static void
 wait_for_input(struct login *g, void *arg)
 {

@@ -328,7 +328,7 @@ START_TEST(lists)
 	    strchr(c->joined == NULL ? "" : c->joined, 'a') != NULL);
 	ck_assert(!document_listed(list, "b b"));
 	ck_assert(!document_listed(list, "x"));
-	/* And again, of what is left. */
+	/* Reading the list again, after it was cleaned, gives the same list. */
 	ck_assert_ptr_eq(document_list(o, "l"), list);
 	ck_assert_uint_eq(json_object_array_length(list), c->n);
 	free(joined);
@@ -351,7 +351,7 @@ START_TEST(no_list)
 }
 END_TEST
 
-/* What was not touched comes out as it went in. */
+/* Members that were not changed are printed as they were read. */
 START_TEST(print)
 {
 	struct json_object *o = parse("{ \"url\":\"https:\\/\\/a\\/b\", "

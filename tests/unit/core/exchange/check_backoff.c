@@ -160,7 +160,7 @@ START_TEST(test_budget_minute)
 	ck_assert(backoff_budget_allows(&b, now + 30002));
 	ck_assert(!backoff_budget_allows(&b, now + 30003));
 	ck_assert(!backoff_budget_allows(&b, now + 59999));
-	/* A trial that nobody reported on does not block the next. */
+	/* A trial without a reported result does not block the next. */
 	ck_assert(backoff_budget_allows(&b, now + 60002));
 }
 END_TEST

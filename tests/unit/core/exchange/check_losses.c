@@ -263,7 +263,7 @@ check_row(char *const *cell, const char *want, bool fresh)
 	if (message && strstr(cell[COL_BODY], "\"error\"") != NULL &&
 	    strcmp(r.rule, verdict_other_era) != 0)
 		check_bare(cell[COL_ID], &facts, r.verdict);
-	/* What is delivered is so even if such a request worked before. */
+	/* The verdict is the same if such a request worked before. */
 	facts.worked = true;
 	r = judge(&facts, &message);
 	ck_assert_msg(strcmp(verdict_names[r.verdict], want) == 0,

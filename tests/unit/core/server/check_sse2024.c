@@ -70,7 +70,7 @@ END_TEST
 
 /* --- bounds --- */
 
-/* So many messages wait for a GET, and no more. */
+/* Only so many messages are kept for a later GET. */
 START_TEST(test_kept)
 {
 	struct play *p = play_new(&play_server, "transport=sse notes was=sse");
@@ -132,7 +132,7 @@ START_TEST(test_kept_bytes)
 	buf_reset(&p->out);
 	play_feed(p, "> get");
 	ck_assert_uint_eq(play_count(p, "tell @3"), 1);
-	/* With a GET there is no bound here. */
+	/* With a GET open, this bound does not apply. */
 	play_big(p, 2 * 1000 * 1000);
 	ck_assert_uint_eq(play_count(p, "tell @3"), 1);
 	play_free(p);
@@ -292,7 +292,7 @@ START_TEST(test_facts_lost)
 	ck_assert(h.done.facts.session_ended && h.done.facts.sent);
 	ck_assert_int_eq(h.done.facts.status, 0);
 	ck_assert_int_eq(h.done.facts.verb, VERB_POST);
-	/* What comes later did not run. */
+	/* A call that is sent after the end did not run. */
 	hand_post(&h, 9, POSTED);
 	ck_assert(h.done.told == 1 && h.done_of == 9);
 	ck_assert(h.done.facts.session_ended);

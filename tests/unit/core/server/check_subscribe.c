@@ -39,7 +39,7 @@ START_TEST(test_too_many_uris)
 		"\"error\":{\"code\":-32603,\"message\":\"Too many resource subscriptions: cancel some first.\",\"data\":{\"source\":"
 		"\"mcpsplice\",\"reason\":\"busy\""),
 	    1);
-	/* One of them is no more than it was. */
+	/* Subscribing again to one of them adds nothing, so it is allowed. */
 	subscribe(p, 1025, "a:/1023");
 	ck_assert_uint_eq(play_count(p, ""), 0);
 	play_feed(p, "> resources/unsubscribe 1026 {'uri':'a:/0'}");

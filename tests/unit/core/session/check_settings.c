@@ -138,7 +138,7 @@ START_TEST(test_unsubscribe)
 	about(&r, UNSUBSCRIBE, "\"c\"");
 	about(&r, UNSUBSCRIBE, "\"b\"");
 	check_uris(&r, "");
-	/* It can be begun anew. */
+	/* A subscription can be added after all were removed. */
 	about(&r, SUBSCRIBE, "\"e\"");
 	check_uris(&r, "\"e\"");
 	settings_clear(&r);
@@ -297,7 +297,7 @@ START_TEST(test_size)
 	ck_assert(learn_sized(&r, SUBSCRIBE, "\"a\"", REQUEST_BYTES));
 	ck_assert(!learn_sized(&r, SUBSCRIBE, "\"b\"", REQUEST_BYTES + 1));
 	check_uris(&r, "\"a\"");
-	/* What needs no room works at any size. */
+	/* A request that adds nothing to the settings may have any size. */
 	ck_assert(learn_sized(&r, SUBSCRIBE, "\"a\"", REQUEST_BYTES + 1));
 	ck_assert(learn_sized(&r, SUBSCRIBE, "1", REQUEST_BYTES + 1));
 	ck_assert(learn_sized(&r, "tools/call", "\"b\"", 1 << 20));

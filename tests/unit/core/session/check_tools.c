@@ -226,7 +226,7 @@ START_TEST(test_same_name)
 }
 END_TEST
 
-/* Elements that are no tool are passed over, and what is not a list. */
+/* Elements that are not tools are skipped; a list must be an array. */
 START_TEST(test_odd_tools)
 {
 	struct tools *t = tools_new();

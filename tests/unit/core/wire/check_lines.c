@@ -190,7 +190,7 @@ START_TEST(test_at_once)
 }
 END_TEST
 
-/* Who has no too_long gets the lines before and after such a line. */
+/* Without too_long, only the lines before and after are reported. */
 START_TEST(test_not_told)
 {
 	static const struct lines_ops untold = { .line = on_line };

@@ -195,7 +195,7 @@ START_TEST(given_alone)
 	ck_assert_str_eq(headers_get(&now->headers, "A"), "b");
 	authorize_wake(authorize);
 	ck_assert_int_eq(now->until, 0);
-	/* They are the same, so the transport's words stay. */
+	/* The credentials have not changed, so the transport's error stays. */
 	refuse(2, now->stamp, 0);
 	ck_assert_uint_eq(final, 1);
 	ck_assert_str_eq(why, "(NULL)");
@@ -388,7 +388,7 @@ START_TEST(no_token)
 }
 END_TEST
 
-/* It is still sent, but each exchange asks. */
+/* The token is still sent, but each exchange asks for a newer one. */
 START_TEST(token_that_is_almost_over)
 {
 	make_oauth();
