@@ -188,7 +188,7 @@ await_calls(int n)
 	ck_assert_int_eq(calls, n);
 }
 
-/* Something, the end (0) or an error (-1); -2: nothing came. */
+/* Reads: bytes, the end (0), an error (-1), or nothing so far (-2). */
 static ssize_t
 hear(int fd, char *p, size_t n)
 {
@@ -254,7 +254,7 @@ START_TEST(only_this_machine)
 }
 END_TEST
 
-/* Nobody gets the port, whatever he asks for. */
+/* No other socket gets the port, with any option. */
 START_TEST(the_port_is_ours)
 {
 	struct listener_config second = config;
@@ -445,7 +445,7 @@ START_TEST(a_request_in_pieces)
 }
 END_TEST
 
-/* One that waits for the end of the connection gets it. */
+/* A client that waits for the end of the connection gets it. */
 START_TEST(a_client_that_does_not_close)
 {
 	int64_t start = now_ms();
@@ -458,7 +458,7 @@ START_TEST(a_client_that_does_not_close)
 }
 END_TEST
 
-/* Nor does it get more time than any other. */
+/* Such a client does not get more time than any other. */
 START_TEST(a_late_client_that_does_not_close)
 {
 	int fd = client();
@@ -473,7 +473,7 @@ START_TEST(a_late_client_that_does_not_close)
 }
 END_TEST
 
-/* One that closes its half first. */
+/* A client that closes its half of the connection first. */
 START_TEST(a_half_closed_client)
 {
 	int fd = client();
@@ -500,7 +500,7 @@ START_TEST(an_empty_reply)
 }
 END_TEST
 
-/* As long as it may be, and one byte longer. */
+/* The longest request that is allowed, and one byte more. */
 START_TEST(a_long_request)
 {
 	char text[MAX_REQUEST + 2];
@@ -533,7 +533,7 @@ START_TEST(a_long_request)
 }
 END_TEST
 
-/* A byte now and then does not buy time. */
+/* A client that sends a byte now and then does not get more time. */
 START_TEST(a_slow_request)
 {
 	int64_t start = now_ms();

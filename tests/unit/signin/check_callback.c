@@ -414,7 +414,7 @@ START_TEST(issuers_are_compared)
 }
 END_TEST
 
-/* Browsers leave the port of the scheme out. */
+/* Browsers leave the scheme's default port out of Host. */
 START_TEST(port_80)
 {
 	static const char *const hosts[] = { "localhost", "127.0.0.1:80" };
@@ -433,7 +433,7 @@ START_TEST(port_80)
 }
 END_TEST
 
-/* A login that has no state yet takes nothing. */
+/* A login that has no state yet accepts no redirect. */
 START_TEST(no_state_is_expected)
 {
 	static const char *const states[] = { NULL, "" };

@@ -603,7 +603,7 @@ START_TEST(refused)
 }
 END_TEST
 
-/* What was allowed once is judged again at each connect. */
+/* Each connect is checked, also to an address that was allowed before. */
 START_TEST(names_flip)
 {
 	struct server *s = server_new(script_mirror);
@@ -632,7 +632,7 @@ START_TEST(names_flip)
 }
 END_TEST
 
-/* There only what is an address can be judged. */
+/* Behind a proxy only a literal address can be checked, not a name. */
 START_TEST(behind_a_proxy)
 {
 	struct server *s = server_new(script_mirror);
@@ -708,7 +708,7 @@ give_up(struct play *p, const char *url, loop_cb *how, int64_t ms)
 	loop_timer_free(t);
 }
 
-/* Over before it began; on its way; when somebody stops the loop. */
+/* Cancelled before it begins, on its way, and as the loop is stopped. */
 START_TEST(given_up)
 {
 	struct server *s = server_new(script_silent);
@@ -735,7 +735,7 @@ START_TEST(given_up)
 }
 END_TEST
 
-/* What is refused is over at once. */
+/* A refused fetch is reported at once, even if its caller has given up. */
 START_TEST(refused_when_it_is_over)
 {
 	struct fetch_request q = { .url = "http://10.0.0.1/" };
@@ -751,7 +751,7 @@ START_TEST(refused_when_it_is_over)
 }
 END_TEST
 
-/* Everything ends when one was just given up, in either order. */
+/* All is freed right after a fetch was cancelled, in either order. */
 START_TEST(freed)
 {
 	struct server *s = server_new(script_silent);

@@ -246,7 +246,7 @@ static const char *const odd_results[] = { "{}", "[]", "null", "1",
 	"[" SAFE("a") "]", "{\"tools\":[" SAFE("a") "],\"tools\":7}",
 	"{\"Tools\":[" SAFE("a") "]}" };
 
-/* No list at all: begun anew, and nothing there. */
+/* A result without a list: the tools begin anew and are none. */
 START_TEST(test_odd_result)
 {
 	struct tools *t = tools_new();
@@ -360,7 +360,7 @@ START_TEST(test_sessions)
 }
 END_TEST
 
-/* A page out of turn: its hints count, the list stays as it was. */
+/* A page out of order: its hints count, the list stays as it was. */
 START_TEST(test_other_page)
 {
 	struct tools *t = tools_new();
@@ -433,7 +433,7 @@ START_TEST(test_many)
 	buf_adds(&want, "]}");
 	check_list(t, buf_str(&want));
 	buf_free(&want);
-	/* Names that turn unsafe make room for others. */
+	/* Tools that become unsafe make room for others. */
 	learn_many(t, "{\"cursor\":\"x\"}", 5000, 5002, "", "null");
 	learn_many(t, "{\"cursor\":\"x\"}", 20000, 20003, "," READ_ONLY,
 	    "null");
@@ -454,7 +454,7 @@ START_TEST(test_too_many)
 	learn_many(t, NULL, 0, TOOLS_MAX + 1, "," READ_ONLY, "null");
 	check_many(t, 0, TOOLS_MAX, true);
 	check_many(t, TOOLS_MAX, TOOLS_MAX + 1, false);
-	/* One that is known can still change. */
+	/* A tool that is known can still change. */
 	learn_many(t, "{\"cursor\":\"x\"}", 7, 8, "", "null");
 	check_many(t, 7, 8, false);
 	learn(t, NULL, PAGE(PLAIN("a")));

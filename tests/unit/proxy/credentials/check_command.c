@@ -190,7 +190,7 @@ expect(const char *want)
 	"{\"url\":\"https://mcp.example/a\\\"b\",\"resource\":"                \
 	"\"https://mcp.example/a\\\"b\",\"reason\":\"" reason "\"}\n"
 
-/* Once, then from memory, until it expires; then again. */
+/* The headers are used until they expire; then the helper runs again. */
 START_TEST(until_it_expires)
 {
 	answer("{\"version\":1,\"token\":\"one\",\"expires_at\":1700000100}");
@@ -208,7 +208,7 @@ START_TEST(until_it_expires)
 }
 END_TEST
 
-/* A refusal asks again, but not twice within 5 s. */
+/* A refusal runs the helper again, but not twice within 5 s. */
 START_TEST(until_it_is_refused)
 {
 	answer("{\"version\":1,\"token\":\"one\"}");
@@ -230,7 +230,7 @@ START_TEST(until_it_is_refused)
 }
 END_TEST
 
-/* A run that fails takes nothing away. */
+/* A failed run of the helper does not remove the headers at hand. */
 START_TEST(a_failure_after_a_refusal)
 {
 	answer("{\"version\":1,\"token\":\"one\"}");
@@ -287,7 +287,7 @@ START_TEST(a_run_is_waited_for)
 }
 END_TEST
 
-/* Whoever is told may ask, and gets the fresh headers at once. */
+/* The callback may ask again, and gets the new headers at once. */
 START_TEST(asked_from_inside)
 {
 	answer("{\"version\":1,\"token\":\"one\"}");
@@ -490,7 +490,7 @@ START_TEST(a_key_is_renewed_early)
 	told = 0;
 	answer(AWS(UNTIL_100_S));
 	ask_and_renew(NOW + 1700);
-	/* that one is over, and the next is no better */
+	/* that key has expired, and the next answer is empty */
 	answer("");
 	ck_assert(ask(NOW + 1701, false));
 	ck_assert_ptr_nonnull(strstr(buf_str(&got), "cannot be used"));
@@ -634,7 +634,7 @@ START_TEST(helpers_that_are_not_there)
 }
 END_TEST
 
-/* One that does not read what it is asked. */
+/* Helpers that do not read their stdin. */
 START_TEST(helpers_that_do_not_read)
 {
 	char *line = xasprintf("/bin/cat '%s'", home_path("answer"));
@@ -674,7 +674,7 @@ START_TEST(variables_are_kept_back)
 }
 END_TEST
 
-/* Freed while it runs: nobody is told, and it does not live on. */
+/* Freed while the helper runs: it is killed, and no callback comes. */
 static void
 on_time(void *arg)
 {
@@ -703,7 +703,7 @@ START_TEST(freed_while_it_runs)
 }
 END_TEST
 
-/* What a helper says on stderr is nobody's: it may be a secret. */
+/* The stderr of a helper is not logged: it may contain a secret. */
 static unsigned lines;
 
 static void
