@@ -75,7 +75,7 @@ pass(int64_t ms)
 	loop_timer_free(nap);
 }
 
-/* It ends so many ms after begin, and says this. */
+/* Expects the end so many ms after begin, with these words in its text. */
 static void
 ends_at(int64_t begin, int64_t ms, const char *words)
 {
@@ -98,7 +98,7 @@ on_child_done(enum child_end how, int value, void *arg)
 	end(NULL);
 }
 
-/* It ends at once, and leaves somebody behind with its output. */
+/* The child ends at once, but a grandchild keeps its output open. */
 START_TEST(child_linger)
 {
 	static const struct child_ops ops = { .done = on_child_done };
@@ -545,7 +545,7 @@ refuse(void)
 	return ran;
 }
 
-/* The next login comes after these ms, and not before. */
+/* Expects the next login process after this many ms, and not before. */
 static void
 next_login_after(int64_t ms)
 {
@@ -619,8 +619,8 @@ make_expired(void)
 	authorize_ops.accepted(now->stamp, authorize);
 }
 
-/* A renewal that met nobody: the request goes out with the old token, and its
- * 401 shows that somebody is there now. Only one is tried at once for it. */
+/* The authorization server cannot be reached: the request goes out with the old
+ * token. Its 401 starts one more login at once, because the network is back. */
 START_TEST(login_unreached)
 {
 	make_expired();
