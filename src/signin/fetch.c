@@ -264,7 +264,7 @@ follow(struct fetch *t)
 		    " redirects (%d) a request that must not be redirected; "
 		    "if the new address is right, add %s %s",
 		    t->answer.status, t->option, browser_word(target.text));
-	if (t->body != NULL)
+	else if (t->body != NULL)
 		complain(t,
 		    " redirects (%d) a request that must not be redirected",
 		    t->answer.status);

@@ -234,8 +234,8 @@ unfit(const struct os_file *f)
 	return NULL;
 }
 
-/* Could another user give a file of this user's in the folder another name, which
- * says for which server it is? As elsewhere, a group may write there. */
+/* Tells whether another user may rename this user's files in the folder: a file's
+ * name says which server it is for. As elsewhere, a group may write there. */
 static bool
 is_shared(const char *folder)
 {
@@ -386,7 +386,8 @@ take_client(struct record *r, const struct source *s)
 	take_redirect(r, s->json);
 }
 
-/* Takes the files of one folder over, which is in above. Returns whether the search ends here. */
+/* Takes over the files of folder, which is in the folder above. Returns whether
+ * the search ends here. */
 static bool
 take_folder(struct record *r, const char *above, const char *folder,
     const char *hash, char **from, char **why)
