@@ -11,22 +11,29 @@ trap 'exit 1' HUP INT TERM
 # find_silent TREE: prints each file that says nothing
 find_silent()
 {
-	(cd "$1" && find src -name '*.[ch]' | while read -r file; do
-		header=$(echo "${file%.?}.h" |
-		    sed 's,^src/os/\(posix\|windows\)/,src/os/,')
-		for one in "$file" "${file%.?}.h" "$header"; do
-			head -n 1 "$one" 2>/dev/null
-		done | grep -q '^/\*' ||
-		    echo "$file: no comment at its top says what it is for"
-	done)
+	(cd "$1" && find src -name '*.[ch]' -exec awk '
+	FNR == 1 {
+		says[FILENAME] = /^\/\*/
+	}
+	END {
+		for (name in says) {
+			header = name
+			sub(/c$/, "h", header)
+			of_os = header
+			sub(/^src\/os\/(posix|windows)\//, "src/os/", of_os)
+			if (!says[name] && !says[header] && !says[of_os])
+				print name ": no comment at its top says " \
+				    "what it is for"
+		}
+	}' {} +)
 }
 
-# a file of each kind, to see that one without a comment is found
+# some of each kind, to see that those that are silent are found
 mkdir -p "$dir/src/os/posix"
 echo '/* The clock. */' >"$dir/src/os/clock.h"
-: >"$dir/src/os/posix/clock.c"
-: >"$dir/src/silent.c"
-echo '#include <stdio.h>' >"$dir/src/silent.h"
+for name in os/posix/clock.c silent.c silent.h; do
+	echo '#include <stdio.h>' >"$dir/src/$name"
+done
 found=$(find_silent "$dir" | LC_ALL=C sort | sed 's/:.*//' | tr '\n' ' ')
 [ "$found" = 'src/silent.c src/silent.h ' ] || {
 	echo "of silent.c and silent.h these were found: $found"
