@@ -1,8 +1,8 @@
-"""Signing in with a browser, against the scripted authorization server: what
-is asked where and in which order, as which client, and what is made of the
-answers.  test_signin_tokens.py has scopes and renewals, test_signin_waits.py
-those who wait and the other ways to sign in, test_signin_account.py the
-commands and what mcp-remote left behind."""
+"""Signing in with a browser, against the scripted authorization server: which
+requests the proxy makes, in which order, as which client, and what it does
+with the answers.  test_signin_tokens.py tests scopes and renewals,
+test_signin_waits.py waiting and the other ways to sign in,
+test_signin_account.py the commands and what mcp-remote left behind."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from support import init
 
 META = "/.well-known/oauth-authorization-server"
 PRM = "/.well-known/oauth-protected-resource"
-RETRY = 40.0            # for what may have to wait for a brake
+RETRY = 40.0            # a retry may be held back for some time
 ENDED = 60.0            # for a command, under a sanitizer, on a busy machine
 
 
@@ -31,20 +31,20 @@ class Base(authserver.Case):
         return a, self.protected(a, **knobs), self.browser()
 
     def start(self, m, b, *args, **kw):
-        """A proxy that has shaken hands."""
+        """A proxy that has done the initialize handshake."""
         p = self.splice(m, "--browser", b.command, *args, **kw)
         p.hello()
         return p
 
     def works(self, p, m, name="echo", **args):
-        """A call, which the server runs once."""
+        """A call succeeds, and the server ran it once."""
         key = "key-%d" % self.count()
         answer = p.tool(name, key=key, **args)
         self.assertIn("result", answer, p.err()[-1500:])
         self.assertEqual(m.runs(key), 1)
 
     def works_soon(self, p, m, name="echo"):
-        """The same, after errors; which must leave no trace."""
+        """The same, perhaps after errors; a call that failed did not run."""
         end = time.monotonic() + RETRY
         while True:
             key = "key-%d" % self.count()
@@ -57,7 +57,7 @@ class Base(authserver.Case):
             time.sleep(0.2)
 
     def fails(self, p, m, *words, reason="auth_required", name="echo"):
-        """A call that gets an error with these words, and is not run."""
+        """A call gets an error with these words, and does not run."""
         key = "key-%d" % self.count()
         e = self.our_error(p.tool(name, key=key), reason)
         for word in words:
@@ -66,14 +66,14 @@ class Base(authserver.Case):
         return e
 
     def first(self, p):
-        """What a client is told that cannot begin."""
+        """The error message that the client's initialize gets."""
         return self.our_error(p.ask("initialize", init()["params"]),
                               "auth_required")["message"]
 
     def moved(self, a):
-        """How often a login had to take another port, because somebody else
-        has the one of the login before: with many tests at work that happens,
-        and costs a registration."""
+        """How often a login had to take another port, because another process
+        has the port of the login before: that happens when many tests run at
+        once, and costs a registration."""
         ports = [urllib.parse.urlsplit(dict(pairs(
             r.target.partition("?")[2]))["redirect_uri"]).port
             for r in a.seen_at(a.path + "/authorize")]
@@ -88,7 +88,7 @@ class Base(authserver.Case):
         return n
 
     def counted(self, a, authorize=1, register=1, refresh=0, code=None):
-        """How often a was asked for what."""
+        """Checks how many requests of each kind a has had."""
         if a.registrations > register:
             register += min(self.moved(a), a.registrations - register)
         self.assertEqual(
@@ -101,7 +101,7 @@ class Base(authserver.Case):
 
     @staticmethod
     def trail(server):
-        """What came, without queries."""
+        """The requests that the server got, without their queries."""
         with server.lock:
             return [("%s %s %s" % (r.method, r.target.split("?")[0],
                                    r.rpc or "")).strip()
@@ -125,8 +125,8 @@ class Base(authserver.Case):
         return authserver.read_record(self.record_path())
 
     def edit_record(self, server_public=None, **token):
-        """Changes fields of the token in the store, or the place of the MCP
-        server."""
+        """Changes fields of the token in the store, or the MCP server's URL
+        there."""
         doc = self.record()
         doc["token"].update(token)
         if server_public is not None:
@@ -141,7 +141,7 @@ class Base(authserver.Case):
         os.rename(path + ".x", path)
 
     def spend(self):
-        """The token in the store is over by its own time."""
+        """Makes the token in the store expired by its own expires_at."""
         now = int(time.time())
         self.edit_record(obtained_at=now - 7200, expires_at=now - 3600)
 
@@ -156,7 +156,7 @@ class Patient(Base):
             time.sleep(0.05)
 
     def lazy(self, **knobs):
-        """A browser that goes nowhere, and one for the user's own use."""
+        """A browser that follows no URL, and one that the test drives."""
         a = self.auth()
         return (a, self.protected(a, **knobs), self.browser(follow=False),
                 self.browser())
@@ -188,7 +188,7 @@ class Start(Base):
         self.assertIn(b.url(), p.err())
 
     def test_not_asked_for(self):
-        """A server that wants no token never sees us look for one."""
+        """If a server asks for no token, the proxy never looks for one."""
         a, m, b = self.trio()
         m.open_rpc = {"initialize", "notifications/initialized", None,
                       "tools/call", "tools/list"}
@@ -201,7 +201,7 @@ class Start(Base):
         self.assertEqual(b.opened(), [])
 
     def test_only_a_tool(self):
-        """The first 401 is that of a call."""
+        """The first request that gets a 401 is a tool call."""
         a, m, b = self.trio()
         m.open_rpc = {"initialize", "notifications/initialized", None}
         p = self.start(m, b)
@@ -222,7 +222,7 @@ class Start(Base):
         self.assertEqual(len(b.opened()), 1)
 
     def test_store(self):
-        """Its place and its rights."""
+        """The store's path and permissions."""
         a, m, b = self.trio()
         self.start(m, b)
         self.assertEqual(os.stat(self.store()).st_mode & 0o777, 0o700)
@@ -278,7 +278,8 @@ class Discovery(Base):
             self.assertNotIn("resource", self.asked(a))
 
     def test_legacy_iss(self):
-        """It cannot send the user to another one by publishing nothing."""
+        """A server without metadata cannot claim another issuer: the redirect
+        may have no iss but the server's own origin."""
         for own in (False, True):
             a, m, b = self.trio(self.auth(forms=(), iss=False,
                                           needs_resource=False),
@@ -304,7 +305,7 @@ class Discovery(Base):
         self.counted(a, refresh=1)
 
     def test_issuer_given(self):
-        """--issuer goes before what the server says."""
+        """--issuer takes precedence over the issuer that the server lists."""
         a, other = self.auth(), self.auth()
         m, b = self.protected(a, issuers=[other.issuer]), self.browser()
         self.works(self.start(m, b, "--issuer", a.issuer), m)
@@ -312,8 +313,8 @@ class Discovery(Base):
         self.assertEqual(other.requests, [])
 
     def test_issuer_that_has_no_document(self):
-        """The error has the option to copy, and then it works: the document
-        that the server lists is about the issuer of --issuer."""
+        """The listed metadata names another issuer.  The error has the
+        --issuer option to copy, and with that option the sign-in works."""
         other = "http://127.0.0.1:1"
         a, m, b = self.trio(self.auth("/tenant"))
         a.always("metadata", having(issuer=other))
@@ -332,7 +333,8 @@ class Discovery(Base):
         self.counted(a, refresh=1)
 
     def test_issuer_that_a_hostile_server_claims(self):
-        """Neither a third host nor a secret for the real one."""
+        """Metadata on another host claims the issuer of --issuer: the proxy
+        refuses a token endpoint on a third host, and sends no secret."""
         other = "http://127.0.0.1:1"
         for change, args in (
                 ({"token_endpoint": "http://127.0.0.1:2/token"}, []),
@@ -349,8 +351,8 @@ class Discovery(Base):
             p.finish()
 
     def test_metadata_in_trouble(self):
-        """Not there for a moment: it is waited for within the call; else an
-        error says so, and later it works."""
+        """The metadata gets a 503 once: the call waits for a retry.  With
+        --retry-window 0 it gets an error, and a later call works."""
         for window, waits in (("45", True), ("0", False)):
             a, m, b = self.trio()
             m.open_rpc = {"initialize", "notifications/initialized", None}
@@ -364,8 +366,8 @@ class Discovery(Base):
             self.counted(a)
 
     def test_issuer_written_in_another_way(self):
-        """What the document says is the issuer: the redirect and the record
-        have just that."""
+        """The server lists the issuer with a "/" at the end: the spelling in
+        the metadata counts, for the redirect and for the record."""
         a, m, b = self.trio()
         m.issuers = [a.issuer + "/"]
         p = self.start(m, b)
@@ -386,7 +388,8 @@ class Discovery(Base):
         self.assertEqual(b.opened(), [])
 
     def test_no_pkce(self):
-        """Without S256 nobody is asked, unless --assume-pkce."""
+        """If the metadata does not list S256, no browser is opened, except
+        with --assume-pkce."""
         a, m, b = self.trio()
         a.always("metadata", authserver.without(
             "code_challenge_methods_supported"))
@@ -408,8 +411,8 @@ class Clients(Base):
         self.assertEqual(self.asked(a)["client_id"], "https://c.test/d")
 
     def test_document_to_host(self):
-        """A server that takes nothing else says what to do, and the document
-        of contrib is about what is sent then."""
+        """The server accepts only a client metadata document: the error names
+        the option, and the proxy's requests match the document in contrib."""
         with open(os.path.join(os.path.dirname(__file__), "../../contrib",
                                "client-metadata.json")) as f:
             doc = json.load(f)
@@ -460,8 +463,8 @@ class Clients(Base):
             self.counted(a, register=0, refresh=1)
 
     def test_secret_for_whom(self):
-        """Not for whomever the server names; the error has the option to
-        copy."""
+        """The proxy sends no secret to an issuer that only the server names;
+        the error has the --issuer option to copy."""
         for args in ([], ["--auth", "client-credentials"],
                      ["--auth", "device"]):
             a, m, b = self.trio(self.auth(registers=False))
@@ -477,7 +480,7 @@ class Clients(Base):
             p.finish()
 
     def test_statement_for_whom(self):
-        """The same for a software statement, or a secret beside it."""
+        """The same for a software statement or a secret in client metadata."""
         for name in ("software_statement", "client_secret"):
             a, m, b = self.trio()
             args = ["--static-oauth-client-metadata", '{"%s":"a.b.c"}' % name]
@@ -494,7 +497,8 @@ class Clients(Base):
         a.violations.clear()
 
     def test_secret_at_the_servers_own(self):
-        """What the server itself has needs no word of the user's."""
+        """If the MCP server is its own authorization server, the secret is
+        sent without --issuer."""
         a, m, b = self.trio(self.auth(iss=False, needs_resource=False,
                                       registers=False),
                             prm=(), names_prm=False)
@@ -505,8 +509,8 @@ class Clients(Base):
                               env={"S": c.secret}), m)
 
     def test_secret_where_the_server_is_not(self):
-        """Behind a Unix socket, whoever is at the URL's port is not the
-        server."""
+        """With --unix-socket, the program that listens at the URL's port is
+        not the server, so the secret is not sent without --issuer."""
         path = self.path("s.sock")
         self.http(authserver.status(401), unix=path)
         a, m, b = self.trio()
@@ -523,7 +527,8 @@ class Clients(Base):
             p.finish()
 
     def test_secret_that_was_sent_before(self):
-        """What the store of an earlier version has proves nothing."""
+        """A record in the store does not show whom the secret is for: without
+        --issuer it is not sent."""
         a, m, b = self.trio(self.auth(registers=False))
         c = a.add_client("x")
         args = ["--client-id", "x", "--client-secret-env", "S"]
@@ -540,8 +545,8 @@ class Clients(Base):
 
     def test_secret_that_came_later(self):
         """A client without a secret may have signed in at a server that only
-        claims to be the issuer. A secret that is given since does not go
-        there."""
+        claims to be the issuer.  A secret that is given later is not sent
+        to that server."""
         honest = self.auth(forms=())
         a, m, b = self.trio(self.auth(registers=False, iss=False))
         a.always("metadata", authserver.having(issuer=honest.issuer))
@@ -579,8 +584,8 @@ class Clients(Base):
         self.assertEqual(a.token_requests(), n)
 
     def test_secret_that_came_later_for_the_end(self):
-        """The same if only the endpoint for the end is there: what is renewed
-        with the secret would be revoked with it."""
+        """The same if only the revocation endpoint is on that server: a token
+        that was renewed with the secret would be revoked with it, too."""
         honest = self.auth(registers=False, iss=False, forms=())
         at = honest.issuer
         honest.add_client("x", "none")
@@ -606,7 +611,7 @@ class Clients(Base):
         self.assertNotIn("secret", self.record()["client"])
 
     def test_given_secret_is_changed(self):
-        """What is given now counts, not what the store has of it."""
+        """The secret given by options is used, not the one in the store."""
         a, m, b = self.trio(self.auth(registers=False))
         c = a.add_client("x")
         where = self.path("secret", c.secret, 0o600)
@@ -644,9 +649,9 @@ class Clients(Base):
         self.assertEqual(self.asked(a)["scope"], "s1 s2")
 
     def test_secret_that_is_not_good_any_more(self):
-        """It was changed at the issuer: the error has the option, nobody is
-        sent to sign in, which would come to the same, and nothing is
-        forgotten."""
+        """The secret was changed at the issuer: the error has the option, no
+        browser is opened, as a new sign-in would fail in the same way, and
+        the store keeps the token."""
         a, m, b = self.trio(self.auth(registers=False))
         c = a.add_client("x")
         args = ["--client-id", "x", "--client-secret-env", "S", "--issuer",
@@ -663,9 +668,9 @@ class Clients(Base):
         self.assertEqual(a.authorizations, 1)
 
     def test_given_for_the_other_way(self):
-        """The list of the server may be wrong for this client, or of clients
-        without a secret: the secret is sent all the same, and after
-        invalid_client in the other way, once. It stays with that."""
+        """The authentication methods in the metadata may be wrong for this
+        client: the proxy sends the secret all the same, and after
+        invalid_client tries the other method once, and keeps to that one."""
         basic, post = "client_secret_basic", "client_secret_post"
         for told, takes in (([basic, post], basic), ([basic], post),
                             ([post], basic), (["none"], basic),
@@ -689,8 +694,8 @@ class Clients(Base):
             p.finish()
 
     def test_no_client_in_the_form(self):
-        """Listed, and yet Basic alone is "Missing client_id": the same code
-        goes out with the client's name, and no second tab is opened."""
+        """The server lists Basic, but answers "Missing client_id" to it: the
+        proxy sends the same code with a client_id, and opens no second tab."""
         a, m, b = self.trio(self.auth(methods=["client_secret_basic"]))
         missing = authserver.error("unauthorized_client", 401,
                                    "Missing client_id")
@@ -725,7 +730,7 @@ class Clients(Base):
         self.counted(a, 0, 1)
 
     def test_registered_secret(self):
-        """A server may give a secret to whoever registers."""
+        """A server may give a secret to the client that registers."""
         for method in ("client_secret_basic", "client_secret_post"):
             a, m, b = self.trio(self.auth(methods=[method]))
             p = self.start(m, b)
@@ -741,7 +746,7 @@ class Clients(Base):
                         .startswith("http://localhost:"))
 
     def test_only_localhost_in_words(self):
-        """The same under another error's name, as some servers have it."""
+        """The same with another error code, which some servers use."""
         a, m, b = self.trio()
         a.script("register", authserver.error(
             "invalid_client_metadata", 400,
@@ -750,7 +755,8 @@ class Clients(Base):
         self.counted(a, register=2)
 
     def test_client_is_used_again(self):
-        """With its redirect URI, so with its port."""
+        """The second login uses the same client, so the same redirect URI and
+        port."""
         a, m, b = self.trio(self.auth(refreshes=False))
         p = self.start(m, b)
         a.expire()
@@ -761,7 +767,8 @@ class Clients(Base):
                              self.asked(a, 1)["redirect_uri"])
 
     def test_port_of_the_client_is_taken(self):
-        """Another port is another redirect URI, which is registered."""
+        """Another port makes another redirect URI, so the proxy registers
+        again."""
         a, m, b = self.trio(self.auth(refreshes=False))
         p = self.start(m, b)
         port = urllib.parse.urlsplit(self.asked(a)["redirect_uri"]).port
@@ -783,7 +790,7 @@ class Clients(Base):
         self.assertEqual(a.reuse_events, 0)
 
     def test_what_verbose_says(self):
-        """The proxy logs what the login process does, as its own."""
+        """The proxy logs the login process's messages as its own."""
         a, m, b = self.trio()
         p = self.start(m, b, "-v")
         a.forget_clients()
@@ -808,8 +815,8 @@ class Clients(Base):
         self.counted(a, authorize=2, register=2)
 
     def test_stale_in_the_browser(self):
-        """Only the page says so: that login comes to nothing, the next one
-        registers anew."""
+        """Only the page in the browser says that the client is unknown: that
+        login fails, and the next one registers again."""
         a, m, b = self.trio(self.auth(refreshes=False))
         p = self.start(m, b)
         a.forget_clients()
@@ -856,8 +863,8 @@ class Options(Base):
         self.assertEqual(u.hostname, "localhost")
 
     def test_localhost_is_taken(self):
-        """Another program has the port at [::1]: who goes to "localhost" may
-        come to it, with the code."""
+        """Another program has the port at [::1]: a browser that is sent to
+        "localhost" may give the code to that program."""
         try:
             other = socket.create_server(("::1", 0), family=socket.AF_INET6)
         except OSError:
@@ -946,7 +953,8 @@ class Moved(Base):
             return [t for _, t in a.made]
 
     def test_another_issuer(self):
-        """Nothing of the old one is sent to the new one, nor asked again."""
+        """No secret of the old issuer is sent to the new one, and the old
+        issuer gets no more requests."""
         old, m, b = self.trio()
         p = self.start(m, b)
         seen = len(old.requests)
@@ -964,7 +972,8 @@ class Moved(Base):
         self.counted(new)
 
     def test_given_client(self):
-        """It is for the one it was given for."""
+        """A --client-id is used only at the issuer that it was first used
+        at, until --issuer names the new one."""
         old, m, b = self.trio()
         old.add_client("x", "none")
         args = ["--client-id", "x"]
@@ -980,7 +989,8 @@ class Moved(Base):
 
 
 class Answers(Patient):
-    """What comes back to the callback."""
+    """What the callback gets from the browser, and the token endpoint's
+    answer."""
 
     def test_denied(self):
         a, m, b = self.trio()
@@ -989,14 +999,14 @@ class Answers(Patient):
         text = self.first(p)
         self.assertIn("access_denied", text)
         self.assertIn("The person said no.", text)
-        # for a minute nobody is asked again, by this copy or another
+        # for a minute neither this copy nor another opens a browser
         self.first(p)
         p.finish()
         p = self.splice(m, "--browser", b.command)
         self.assertIn("login", self.first(p))
         self.counted(a, authorize=1, code=0)
         self.assertEqual(len(b.opened()), 1)
-        # but for one who says so
+        # but the login command does so at once
         status, _, err = self.once(["login", m.url, "--browser", b.command])
         self.assertEqual(status, 0, err)
         self.counted(a, authorize=2, code=1)
@@ -1011,8 +1021,8 @@ class Answers(Patient):
             self.counted(a, code=0)
 
     def test_issuer_with_two_names(self):
-        """The redirect has the name of the host where the user signs in: only
-        where the user has named it, and then it has to be that."""
+        """The redirect's iss may differ from the issuer in the metadata only
+        if it is the issuer of --issuer; with that option it must be."""
         other = "http://127.0.0.1:1"
         for args, iss, offered in (
                 ([], other, other),
@@ -1036,9 +1046,9 @@ class Answers(Patient):
         self.assertEqual(a.token_requests("refresh_token"), 1)
 
     def test_issuer_that_registers_nobody(self):
-        """It has a document of its own, and the redirect has its name: the
-        one that the server lists registers.  If that does not, either, the
-        error has the place of the document that counts."""
+        """The issuer of --issuer offers no registration, and the redirect's
+        iss is that issuer: the proxy registers at the one that the server
+        lists.  If neither registers, the error names the issuer's document."""
         own = self.auth(registers=False)
         a, m, b = self.trio(self.auth(iss=False))
         a.always("authorize", having(iss=own.issuer))
@@ -1059,7 +1069,8 @@ class Answers(Patient):
         self.counted(a)
 
     def test_wrong_state(self):
-        """Is not ours: what is awaited can still come."""
+        """A callback with a wrong state is refused, and the right one can
+        still come."""
         a = self.auth()
         m, b = self.protected(a), self.browser(follow=False)
         follow = self.browser()
