@@ -1,5 +1,5 @@
-"""Signing in with many processes: one browser opening, one registration, one
-refresh, however many copies there are and however many are killed."""
+"""Signing in with many processes: one browser tab, one registration and one
+refresh, however many copies run and however many are killed."""
 
 import fcntl
 import json
@@ -22,12 +22,12 @@ FOLDER = "~/.local/state/mcpsplice/auth"
 
 
 def never(event):
-    """Cut when the event is set; nothing has happened."""
+    """Cuts the connection when the event is set; the request had no effect."""
     return authserver.both(authserver.hold(event), authserver.cut())
 
 
 def late(event):
-    """It has happened; the answer waits for the event."""
+    """The request has its effect; the answer waits for the event."""
     def step(rx, tx):
         def edit(doc):
             while not event.wait(0.05) and not tx.server.closing.is_set():
@@ -38,7 +38,7 @@ def late(event):
 
 
 class Case(authserver.Case):
-    """Knows the processes of the test by their HOME."""
+    """Finds the processes of the test by their HOME."""
 
     def setUp(self):
         super().setUp()
@@ -88,7 +88,7 @@ class Case(authserver.Case):
     # processes
 
     def processes(self):
-        """pid -> argv of all that have our HOME."""
+        """pid -> argv of all processes that have the test's HOME."""
         found = {}
         mark = b"HOME=" + self.home.encode()
         for name in os.listdir("/proc"):
@@ -106,13 +106,13 @@ class Case(authserver.Case):
         return found
 
     def like_logins(self):
-        """The login processes, and what one has just forked: until it becomes
-        the browser it has the arguments of the login process."""
+        """The login processes, and any child that one has just forked: until
+        the child becomes the browser it has the login process's arguments."""
         return [pid for pid, argv in self.processes().items()
                 if "--agent" in argv]
 
     def named(self, pid):
-        """What ps and ss show."""
+        """The name of the process that ps and ss show."""
         with open("/proc/%d/comm" % pid) as f:
             return f.read().strip()
 
@@ -170,7 +170,7 @@ class Case(authserver.Case):
         return authserver.read_record(names[0])
 
     def rewrite(self, edit):
-        """As another copy would write it."""
+        """Edits the record as another copy would write it."""
         path, = self.records()
         doc = authserver.read_record(path)
         edit(doc)
@@ -190,8 +190,8 @@ class Case(authserver.Case):
     # proxies
 
     def start(self, *args, server=None, port=True):
-        """With a port for the browser that others do not get by chance: a
-        client is registered anew when its port is taken."""
+        """Starts a proxy, whose callback has a port that no other process gets
+        by chance: a client is registered again when its port is taken."""
         if port:
             args += ("--callback-port", self.port)
         # a stand-in would answer if the sign-in took 20 s on a slow machine
@@ -205,7 +205,7 @@ class Case(authserver.Case):
         return ps
 
     def works(self, p, ident="hello"):
-        """Its initialize is answered, and a call after it."""
+        """The proxy's initialize is answered, and a call after it."""
         answer = p.answer(ident, LONG)
         self.assertIn("result", answer, p.err()[-2000:])
         p.send(INITIALIZED)
@@ -218,7 +218,7 @@ class Case(authserver.Case):
         self.assertEqual(p.server.runs(key), 1)
 
     def fall(self, p):
-        """The proxy and its login process at once; another's lives on."""
+        """Kills the proxy and its login process; those of others live on."""
         like = self.like_logins()
         logins = [pid for pid in like if self.parent(pid) == p.pid]
         logins += [pid for pid in like if self.parent(pid) in logins]
@@ -229,16 +229,17 @@ class Case(authserver.Case):
                    "they are dead")
 
     def shown(self, p):
-        """The URL it tells people; waits for it."""
+        """Waits for the proxy to show the sign-in URL on stderr, and returns
+        all that it has shown."""
         self.until(lambda: WANTS.search(p.err()), "the URL on stderr")
         return WANTS.findall(p.err())
 
     def signed_in(self, n=1):
-        """Some that work already."""
+        """n proxies that have signed in and answered a call."""
         ps = self.starts(n)
         for p in ps:
             self.works(p)
-        # one that asks later may be what finds that the token is over
+        # a later GET could be the request that finds the token expired
         self.until(lambda: sum(
             r.target == "/mcp" and r.done is not None
             for r in self.m.seen(method="GET")) == n,
@@ -248,7 +249,7 @@ class Case(authserver.Case):
         return ps
 
     def outdate(self):
-        """The token is over by its own time, and for the server."""
+        """The token expires, by its own expires_at and for the server."""
         self.a.expire()
 
         def edit(doc):
@@ -314,7 +315,7 @@ class Cold(Case):
                              in t for t in said), 1, said)
         self.assertEqual(sum("the last sign-in failed" in t
                              for t in said), 7, said)
-        # nor does one that comes later bother the user
+        # a proxy that starts later does not ask the user, either
         late_one = self.starts(1)[0]
         e = self.our_error(late_one.answer("hello", LONG), "auth_required")
         self.assertIn("mcpsplice login", e["message"])
@@ -323,9 +324,9 @@ class Cold(Case):
 
     @alone
     def test_eight_and_a_token_endpoint_that_is_down(self):
-        """The user did what was asked for: not again for each copy."""
+        """The user has signed in, so the other copies do not ask again."""
         self.a.always("token", authserver.status(503))
-        # it is busy for a moment
+        # the callback port stays in use for a moment
         ps = self.starts(8, "--retry-window", "0", port=False)
         for p in ps:
             self.our_error(p.answer("hello", LONG), "auth_required", "no")
@@ -384,8 +385,8 @@ class Cold(Case):
         self.counted(opened=1)
 
     def test_who_opens_the_tab(self):
-        """One that waits opens it only if the one that asks has no browser:
-        the other is perhaps just about to."""
+        """A waiting login process opens the tab only if the one that holds the
+        lock has no browser: with a browser, that one opens it itself."""
         self.a.script("authorize", authserver.hold(self.free))
         p, = self.starts(1)
         self.until(self.b.opened, "a tab")
@@ -436,7 +437,8 @@ class Cold(Case):
         self.ended(lambda p: p.proc.terminate(), "60")
 
     def test_group_is_killed(self):
-        """As a terminal, or a host that kills a process group, does it."""
+        """The process group is killed, as a terminal or a host may do: the
+        login process is not in it."""
         self.a.script("authorize", authserver.hold(self.free))
         p, = self.starts(1)
         self.shown(p)
@@ -452,8 +454,8 @@ class Cold(Case):
 
 class Codes(Case):
     def test_another_code_for_another_copy(self):
-        """The page is the same for all codes: whoever asks next shows its
-        own."""
+        """The page is the same for all codes: the login process that takes
+        over shows its own code."""
         self.a.device_polls = None
         self.a.always("device",
                       authserver.without("verification_uri_complete"))
@@ -470,10 +472,10 @@ class Codes(Case):
 
 
 class Killed(Case):
-    """The proxy and its login process, at every step."""
+    """The proxy and its login process are killed, at every step."""
 
     def dies_at(self, endpoint, step, path=None):
-        """Killed when the endpoint was asked; the next one works."""
+        """Both are killed at this endpoint; the next proxy works."""
         self.a.script(endpoint, step)
         p, = self.starts(1)
         self.until(lambda: self.a.seen_at(path or "/" + endpoint), endpoint)
@@ -509,7 +511,7 @@ class Killed(Case):
         self.counted(opened=1, registrations=1)
 
     def test_browser_is_open(self):
-        """What it brings later is not what the next one waits for."""
+        """The next login process refuses the killed one's redirect."""
         self.a.script("authorize", authserver.hold(self.free))
         p, = self.starts(1)
         self.until(lambda: self.a.authorizations == 1, "a page")
@@ -529,7 +531,7 @@ class Killed(Case):
 
     def test_code_not_sent(self):
         self.dies_at("token", authserver.hold(self.free))
-        # what nobody waits for any more is answered, too
+        # the killed process's token request is answered, too
         self.until(lambda: self.a.given["authorization_code"] == 2, "both")
         self.counted(opened=2)
         self.assertEqual(self.a.token_requests(), 2)
@@ -551,7 +553,8 @@ class Killed(Case):
         self.assertEqual(self.a.token_requests(), 1)
 
     def agent_dies(self, endpoint, step):
-        """The proxy lives: it tells, and its next request works."""
+        """Only the login process is killed: the proxy reports that, and a
+        later initialize works."""
         self.a.script(endpoint, step)
         p, = self.starts(1)
         self.until(lambda: self.a.counts[endpoint] >= 1, endpoint)
@@ -600,7 +603,8 @@ class Killed(Case):
     # refresh
 
     def refresh_dies(self, step, everybody=True):
-        """Killed while a refresh is under way; then a call of another."""
+        """p is killed while its refresh is under way (or only its login
+        process); then q makes a call."""
         p, q = self.signed_in(2)
         self.outdate()
         self.a.script("token", step)
@@ -627,7 +631,8 @@ class Killed(Case):
         self.assertEqual(self.refreshes(), (2, 1))
 
     def test_refresh_not_stored(self):
-        """The one case with a reuse: one new login, and that is all."""
+        """This is the one case with a reuse of a refresh token: it costs one
+        new login."""
         p, q = self.refresh_dies(late(self.free))
         for _ in range(3):
             self.calls(q)
@@ -641,7 +646,7 @@ class Killed(Case):
         self.assertEqual(self.refreshes(), (2, 2))
 
     def answer_lost(self):
-        """The network's fault; nobody is killed."""
+        """The answer to a refresh is lost; no process is killed."""
         p, = self.signed_in()
         self.outdate()
         self.a.script("token", authserver.lost())
@@ -654,7 +659,7 @@ class Killed(Case):
             self.calls(p)
 
     def test_refresh_lost(self):
-        """The server takes the second one for a theft: one new login."""
+        """The server takes the second refresh for a theft: one new login."""
         self.answer_lost()
         self.counted(opened=2, reuse=1)
         self.assertEqual(self.refreshes(), (2, 1))
@@ -666,8 +671,8 @@ class Killed(Case):
         self.assertEqual(self.refreshes(), (2, 2))
 
     def test_refresh_lost_and_one_call(self):
-        """It is sent again at once: no call fails, and none has to come while
-        the server still takes the old token."""
+        """The refresh is sent again at once: no call fails, and no later call
+        is needed while the server still takes the old refresh token."""
         self.a.grace = 600
         p, = self.signed_in()
         self.outdate()
@@ -678,7 +683,8 @@ class Killed(Case):
         self.assertEqual(self.refreshes(), (2, 2))
 
     def test_refresh_lost_and_lost(self):
-        """It is waited for within the call, as the server itself is."""
+        """The call waits while the refresh is tried again, as it would for
+        the MCP server."""
         self.a.grace = 600
         p, = self.signed_in()
         self.outdate()
@@ -707,7 +713,8 @@ class Refresh(Case):
         self.until(lambda: not self.logins(), "the login processes end")
 
     def test_killed_while_it_is_under_way(self):
-        """The proxy is: its login process stores the token."""
+        """The proxy is killed during a refresh: its login process stores the
+        token."""
         p, = self.signed_in()
         self.outdate()
         self.a.script("token", late(self.free))
@@ -721,7 +728,7 @@ class Refresh(Case):
         self.assertEqual(self.refreshes(), (1, 1))
 
     def watch_store(self, over, faults):
-        """There is a readable credential at every moment."""
+        """Checks that the record has readable tokens at every moment."""
         path, = self.records()
         looks = 0
         while not over.is_set():
@@ -772,7 +779,7 @@ class Refresh(Case):
 
 class Gone(Case):
     def test_refused_refresh_of_a_dead_proxy(self):
-        """Nobody waits any more: no tab is opened for it."""
+        """The proxy that waited for the refresh is dead: no tab is opened."""
         p, = self.signed_in()
         self.a.revoke()
         self.a.script("token", authserver.hold(self.free))
@@ -783,12 +790,13 @@ class Gone(Case):
         self.free.set()
         self.nobody_left()
         self.counted(opened=1)
-        # the next one that somebody waits for asks
+        # the next proxy does open a tab
         self.works(self.starts(1)[0])
         self.counted(opened=2)
 
     def test_refused_refresh_beside_a_login(self):
-        """It would only wait for what another does."""
+        """Another process holds the login lock: the login process of the dead
+        proxy ends instead of waiting for that lock."""
         p, = self.signed_in()
         self.a.revoke()
         self.a.script("token", authserver.hold(self.free))
@@ -819,7 +827,8 @@ class Two(Case):
         return a, self.protected(a)
 
     def one_after_the_other(self, first, second):
-        """start(first) and start(second) want a user each."""
+        """first() and second() start proxies that each need a sign-in: the
+        second tab is opened after the first sign-in."""
         ps = [first(), second()]
         for p in ps:
             p.send(init("hello"))
@@ -866,7 +875,7 @@ class Two(Case):
         self.counted(opened=2, registrations=2)
 
     def test_tab_of_a_killed_one(self):
-        """Its lock is given back."""
+        """A killed login process no longer holds the tab lock."""
         a, m = self.other()
         self.a.script("authorize", authserver.hold(self.free))
         p, = self.starts(1)
@@ -910,7 +919,7 @@ class Logout(Case):
         self.nobody_left()
         self.assertNotIn("token", self.record())
         self.assertTrue(all(f.dead for f in self.a.families.values()))
-        # nothing of it comes back
+        # the refreshed token does not come back
         q, = self.starts(1)
         self.works(q)
         self.assertEqual(len(self.b.opened()), 2)
@@ -921,7 +930,7 @@ class Logout(Case):
         out = self.leave()
         said = out.communicate(timeout=LONG)[0]
         self.assertEqual(out.returncode, 0, said)
-        # the token was revoked: a user is asked again, once for both
+        # the token was revoked: the user is asked once for both proxies
         for p in ps:
             self.calls(p)
         self.assertEqual(len(self.b.opened()), 2)
@@ -930,7 +939,7 @@ class Logout(Case):
 
 class BadStore(Case):
     def mount(self, *options):
-        """A file system of its own for the store; root only."""
+        """Mounts a file system for the store; works only as root."""
         os.makedirs(self.store(), mode=0o700)
         options = ",".join(("mode=700",) + options)
         if os.geteuid() != 0 or subprocess.run(
@@ -950,7 +959,7 @@ class BadStore(Case):
             self.unmount()
 
     def refused(self, *words):
-        """Soon, with the reason, without a tab."""
+        """initialize soon gets an error with the reason; no tab is opened."""
         p, = self.starts(1)
         e = self.our_error(p.answer("hello"), "auth_required", "no")
         for w in words:
@@ -963,7 +972,8 @@ class BadStore(Case):
         self.refused("Read-only file system", FOLDER)
 
     def test_read_only_later(self):
-        """What is in memory goes on; a refresh says why it cannot be."""
+        """The token in memory still works; when it has to be refreshed, the
+        error says why that is impossible."""
         self.mount()
         p, = self.signed_in()
         subprocess.run(["mount", "-o", "remount,ro", self.store()],
@@ -990,13 +1000,13 @@ class BadStore(Case):
             os.close(fd)
 
     def test_full(self):
-        """No tab: what a user does there could not be kept."""
+        """No tab is opened, as the token could not be stored."""
         self.mount("size=64k")
         self.fill()
         self.refused("No space left", FOLDER)
 
     def test_full_later(self):
-        """A token that cannot be kept works until we end."""
+        """A token that cannot be stored works until the proxy ends."""
         self.mount("size=64k")
         p, = self.signed_in()
         self.fill()
@@ -1008,7 +1018,7 @@ class BadStore(Case):
         self.assertEqual(self.refreshes(), (1, 1))
 
     def full_for_a_while(self):
-        """One whose new token was not kept, and there is room again."""
+        """A proxy could not store its new token; then there is room."""
         self.mount("size=64k")
         p, = self.signed_in()
         old = self.record()
@@ -1021,7 +1031,7 @@ class BadStore(Case):
         return p, old
 
     def test_full_for_a_while(self):
-        """The token is kept as soon as there is a request."""
+        """The token is stored at one of the next requests."""
         p, old = self.full_for_a_while()
 
         def kept():
@@ -1033,7 +1043,7 @@ class BadStore(Case):
         self.assertEqual(self.refreshes(), (1, 1))
 
     def test_full_until_the_end(self):
-        """Without a request it is kept at the end."""
+        """Without a request, the token is stored when the proxy ends."""
         p, old = self.full_for_a_while()
         p.finish()
         self.assertNotEqual(self.record(), old)
@@ -1052,7 +1062,7 @@ class BadStore(Case):
         self.assertIn(path, e["message"])
         self.counted(opened=1)
         q.finish()
-        # the way out of it
+        # logout removes the damaged record
         status, out, err = self.once(["logout", self.m.url])
         self.assertEqual(status, 0, err)
         self.assertIn(path, err)
