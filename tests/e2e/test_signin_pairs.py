@@ -1,12 +1,12 @@
-"""A lost session and a refused token are two recoveries that never touch each
-other.  A table of all pairs: an answer (401, 404, 403 that wants a scope, a
-reset connection, 503) to a request (a call, the listen stream, the initialize
-of a renewal, DELETE) while nothing else happens, while a token is refreshed,
-while a session is renewed, while a user signs in.  After it the rules that
-the table does not show.
+"""The recoveries from a lost session and from a refused token do not disturb
+each other.  The table has all pairs: an answer (401, 404, 403 for a missing
+scope, a reset connection, 503) to a request (a call, the listen stream, the
+initialize of a renewal, DELETE), in each of four states: nothing else happens,
+a token is refreshed, a session is renewed, a user signs in.  Further tests
+check rules that the table does not show.
 
-The request under test is on its way, held back by the server, before the
-state begins; then it gets its answer, and then the state may end."""
+The server holds back the request under test before the state begins; then it
+answers the request, and then the state may end."""
 
 import signal
 import threading
@@ -19,12 +19,12 @@ from support import LIVE
 HEDGE = support.BOUND["SHORT_MS"] / 1000
 ANSWERS = ("401", "404", "403", "reset", "503")
 
-# In each place, for each of ANSWERS: refreshes, sessions, tabs, and what the
-# calls get: R the one under test, A the one that began the state, B and C
-# those that wait for a session.  The first session and the first tab count.
-# A word is "ok", or "ran" of our error and its reason.
+# Each cell has, for each of ANSWERS: the numbers of refreshes, sessions and
+# tabs (with the first session and tab), and what the calls get: R the call
+# under test, A the one that began the state, B and C those that wait for a
+# session.  A word is "ok", or our error's "ran" and reason.
 ERROR = "maybe:stream_lost"
-LOST = "ok|maybe:session_lost"  # its witness waits for no user
+LOST = "ok|maybe:session_lost"  # the witness does not wait for the user
 AWAY = "maybe:upstream_unreachable"
 NONE = "no:reinit_failed"
 STOP = "*:shutting_down"
@@ -53,7 +53,7 @@ TABLE = {
     ("re-init", "call"): [
         "1 2 1 R=ok A=ok", "0 2 1 R=ok A=ok", "0 2 2 R=ok A=ok",
         "0 2 1 R=%s A=ok" % ERROR, "0 2 1 R=%s A=ok" % AWAY],
-    # The stream is ours to end when a session is renewed.
+    # The proxy itself ends the listen stream when it renews the session.
     ("re-init", "GET"): [
         "1 2 1 A=ok", "0 2 1 A=ok", "0 2 1 A=ok", "0 2 1 A=ok",
         "0 2 1 A=ok"],
@@ -61,7 +61,7 @@ TABLE = {
         "1 2 1 B=ok C=ok", "0 2 1 B=%s C=%s" % (NONE, NONE),
         "0 2 2 B=ok C=ok", "0 2 1 B=ok C=ok", "0 2 1 B=ok C=ok"],
     ("re-init", "DELETE"): ["0 2 1 A=" + STOP] * 5,
-    # One refresh is tried before a user is asked.
+    # The proxy tries one refresh before it asks the user.
     ("login", "call"): [
         "1 1 2 R=ok A=ok", "1 2 2 R=%s A=ok" % LOST, "1 1 3 R=ok A=ok",
         "1 1 2 R=%s A=ok" % ERROR, "1 1 2 R=%s A=ok" % AWAY],
@@ -91,13 +91,13 @@ class Gate:
 class Server(authserver.Protected):
     def __init__(self, auth, **kw):
         self.gates = {}
-        self.need = set()       # kinds that want the scope "extra"
+        self.need = set()       # kinds that need the scope "extra"
         super().__init__(auth, **kw)
         self.on_get = self.stream_out
 
     @staticmethod
     def kind(rx):
-        """A call is known by its argument "key"."""
+        """The argument "key" of a call, else the method."""
         if rx.rpc == "tools/call":
             return rx.json["params"].get("arguments", {}).get("key")
         return rx.rpc if rx.method == "POST" else rx.method
@@ -128,7 +128,7 @@ class Server(authserver.Protected):
             super().scope_for(rx)
 
     def stream_out(self, rx, tx):
-        """A listen stream that is opened again soon."""
+        """A listen stream that tells the client to reopen it soon."""
         tx.sse()
         tx.event(retry=100)
         self.streams.put(tx)
@@ -145,7 +145,8 @@ class Server(authserver.Protected):
 
 class Base(authserver.Case):
     def begin(self, *args, **knobs):
-        """Signed in, in a session, with a listen stream."""
+        """Starts a proxy, which signs in, initializes and opens its listen
+        stream."""
         self.a = self.auth(**{k: knobs.pop(k) for k in ("refreshes", "life")
                               if k in knobs})
         server = {k: knobs.pop(k) for k in ("refuse",) if k in knobs}
@@ -171,13 +172,14 @@ class Base(authserver.Case):
         self.until(gate.arrived.is_set, "it does not arrive")
 
     def renews(self):
-        """The witness has told that the session is lost: until then the
-        initialize that is sent beside it may be in vain."""
+        """Waits until the witness has shown that the session is lost: until
+        then the initialize sent beside the witness may not be used."""
         self.until(lambda: "session is unknown): renewing" in self.p.err(),
                    "no renewal")
 
     def was_read(self):
-        """All that was said until now: this is answered by the proxy."""
+        """Waits until the proxy has read all input so far: it answers this
+        line itself."""
         self.p.raw(b"no JSON\n", idless=1)
         self.assertIsNotNone(self.p.find(lambda m: m.get("id") is None and
                                          "error" in m))
@@ -192,7 +194,7 @@ class Base(authserver.Case):
 
     def expect(self, key, want):
         got = self.word(key)
-        if "|" in want:         # whether what it meets is over when it comes
+        if "|" in want:         # depends on timing
             self.assertIn(got, want.split("|"))
             return
         if want.startswith("*"):
@@ -207,14 +209,14 @@ class Base(authserver.Case):
             self.expect(key, "ok")
 
     def counts(self, refreshes, sessions, tabs):
-        """And that nothing was done twice."""
+        """Checks these numbers, and that nothing was done twice."""
         a, m = self.a, self.m
         self.assertEqual(
             (a.token_requests("refresh_token"), len(m.made),
              len(self.b.opened())), (refreshes, sessions, tabs),
             "refreshes, sessions, tabs; stderr %s" % self.p.err()[-1500:])
         self.assertEqual(a.reuse_events, 0)
-        # somebody else may have the port that the client was made for
+        # another process may have the port that the client registered with
         self.assertIn(a.registrations, range(1, tabs + 1))
         self.assertEqual(a.authorizations, tabs)
         self.assertEqual(a.given["authorization_code"], tabs)
@@ -229,7 +231,7 @@ class Base(authserver.Case):
                             if kind == "access"][-1]
 
     def end(self):
-        """The last word goes out with the token of now."""
+        """The DELETE is sent with the newest token."""
         self.p.finish()
         self.assertEqual(self.m.deleted, [self.m.made[-1]])
         self.assertEqual(self.m.bearers("DELETE"), [self.newest()])
@@ -291,7 +293,7 @@ class Pairs(Base):
         self.until(lambda: self.a.authorizations == 2, "no sign-in")
 
     def begin_call(self):
-        """A is refused: it is on its way already where a renewal waits."""
+        """Lets A be refused; A is under way already if a renewal is tested."""
         if self.first:
             self.first.go.set()
         else:
@@ -316,8 +318,8 @@ class Pairs(Base):
     # one pair
 
     def pair_of(self, when, what, answer):
-        """Anew, if a slow machine held an initialize so long that the proxy
-        sent a second one."""
+        """Runs the pair, and again if a slow machine held an initialize so
+        long that the proxy sent a second one."""
         for _ in range(5):
             if self.passes(when, what, answer):
                 return
@@ -331,7 +333,8 @@ class Pairs(Base):
             time.monotonic() - self.held.since > HEDGE - 0.5
 
     def passes(self, when, what, answer):
-        """Did it come to the checks?  Each of them raises if it fails."""
+        """Runs the pair once; False if an initialize was held too long.  A
+        check that fails raises."""
         want = TABLE[when, what][ANSWERS.index(answer)].split()
         refreshes, sessions, tabs = (int(n) for n in want[:3])
         self.over = threading.Event()
@@ -360,7 +363,7 @@ class Pairs(Base):
             gate.go.set()
             self.until(gate.done.is_set, "no answer")
             if what == "call" and answer in ("reset", "503"):
-                self.word("R")      # at once, whatever else is under way
+                self.word("R")      # answered before the state ends
             self.over.set()
             if self.hedged():
                 return False
@@ -376,14 +379,14 @@ class Pairs(Base):
         return True
 
     def look(self, what, answer, sessions):
-        """It works again, in the session and with the token of now."""
-        # without a call that waits, a renewal takes its time
+        """A call works, in the newest session and with the newest token."""
+        # a renewal that no call waits for may take a while
         self.until(lambda: len(self.m.made) == sessions or
                    answer == "404" and what == "initialize", "no session")
         if what == "GET" and answer != "403":
             self.m.stream()
         elif what == "GET":
-            # it had its answer: nobody is asked for a stream
+            # the 403 is final: the user is not asked for the listen stream
             self.until(lambda: "refused the listen stream (403)" in
                        self.p.err(), "the stream is not refused")
         self.call("P")
@@ -397,7 +400,8 @@ class Pairs(Base):
             self.assertLessEqual(len(self.m.listens()), 4)
 
     def leave(self, when, want):
-        """The proxy ends at once, and what it had begun is not lost."""
+        """The proxy ends at once, and the refresh, renewal or sign-in that it
+        had begun is not lost."""
         p, m = self.p, self.m
         if when == "idle":
             p.close()
@@ -409,7 +413,8 @@ class Pairs(Base):
             self.over.set()
         p.finish()
         said = m.seen(method="DELETE")
-        if when != "re-init":       # the answer may come too late for one
+        # a renewal may end too late for a DELETE
+        if when != "re-init":
             self.assertEqual(len(said), 1)
         for r in said:
             self.assertEqual(r.sid, m.made[-1])
@@ -447,7 +452,8 @@ class Tokens(Base):
         return go
 
     def test_refused_with_the_token_before(self):
-        """It is sent again with the one of now, which is no refresh."""
+        """A call refused with the old token is sent again with the new one,
+        without another refresh."""
         self.begin()
         first, second = self.flight("1"), self.flight("2")
         self.a.expire()
@@ -460,7 +466,7 @@ class Tokens(Base):
         self.end()
 
     def slow(self, key):
-        """A call that the server has taken, and answers when told."""
+        """A call that the server has accepted, and answers when told."""
         taken, go = threading.Event(), threading.Event()
         tool = self.m.methods["tools/call"]
 
@@ -476,7 +482,8 @@ class Tokens(Base):
         return go
 
     def test_late_answer_to_the_token_before(self):
-        """It says nothing about the token of now, which may be refreshed."""
+        """A late success with the old token says nothing about the new one,
+        which can still be refreshed."""
         self.begin()
         go = self.slow("late")
         self.a.expire()
@@ -506,8 +513,8 @@ class Tokens(Base):
         self.end()
 
     def test_circuit(self):
-        """A token got just now is refused: no more of them, one clear error,
-        and no user is asked. Whatever was wrong may be mended."""
+        """The server refuses a token that was just issued: no more refreshes,
+        a clear error, no browser.  Once the server accepts it, calls work."""
         self.begin()
         self.m.refuses_all = True
         self.call("1")
@@ -524,14 +531,14 @@ class Tokens(Base):
         self.m.refuses_all = False
         self.call("W")
         self.ok("W")
-        self.a.expire()     # it was good since: there may be another
+        self.a.expire()     # the token has worked: a refresh is allowed
         self.call("X")
         self.assertIn(self.word("X"), ("ok", "maybe:auth_required"))
         self.assertLessEqual(self.a.token_requests("refresh_token"), 2)
         self.assertEqual(len(self.b.opened()), 1)
 
     def test_circuit_half_open(self):
-        """Tried again after 15 s, not before."""
+        """The next refresh is tried after 15 s, not before."""
         self.begin()
         self.m.refuses_all = True
         self.call("1")
@@ -549,7 +556,7 @@ class Tokens(Base):
         self.assertEqual(len(self.b.opened()), 1)
 
     def many(self, counts, *blows):
-        """50 calls at once, each refused once, and answered."""
+        """50 calls at once are each refused once, and then answered."""
         self.begin()
         keys = ["c%d" % n for n in range(50)]
         go = self.flight(*keys)
@@ -567,11 +574,12 @@ class Tokens(Base):
         self.many((1, 1, 2), lambda: self.a.revoke())
 
     def test_many_calls_all_is_gone(self):
-        """Session and token at once."""
+        """The session and the token are lost at once."""
         self.many((1, 2, 1), lambda: self.a.expire(), lambda: self.m.forget())
 
     def test_many_calls_half_and_half(self):
-        """Some hear of the session first, some of the token."""
+        """Half the calls are first refused for the session, half for the
+        token."""
         def lost(rx, tx):
             self.m.refuse(rx, tx)
             return True
@@ -593,7 +601,7 @@ class Tokens(Base):
         self.end()
 
     def test_expired_by_its_time(self):
-        """A new token before anything is sent, not after a refusal."""
+        """The token is refreshed before a call is sent, not after a 401."""
         self.begin(life=3)
         refused = len(self.m.refused)
         self.m.closing.wait(3.2)
@@ -609,7 +617,7 @@ class Tokens(Base):
 
 class Sessions(Base):
     def bound(self, code, words):
-        """A session belongs to the bytes of its token."""
+        """The server binds a session to its token: a refresh loses it."""
         self.begin(refuse=lambda rx, tx: tx.text(code, words),
                    binds_sessions=True)
         self.a.expire()
@@ -645,8 +653,8 @@ class Sessions(Base):
         self.end()
 
     def test_forbidden_after_a_refresh(self):
-        """403 that is no session's: one initialize is tried, then it
-        stands."""
+        """A 403 after a refresh is not about the session: the proxy tries one
+        new session, and then passes the 403 on."""
         def no(rx, tx):
             return tx.text(403, "forbidden\n")
         self.begin()
@@ -662,7 +670,7 @@ class Sessions(Base):
         self.assertEqual(len(self.b.opened()), 1)
 
     def test_forbidden(self):
-        """A plain 403 in a session with its token is the answer."""
+        """A 403 with the token that the session began with is final."""
         self.begin()
         self.call("1")
         self.ok("1")
@@ -675,15 +683,15 @@ class Sessions(Base):
         self.assertEqual(self.a.token_requests("refresh_token"), 0)
         self.assertEqual(len(self.b.opened()), 1)
 
-    # 401 for a session (doc/protocol.md 3.7)
+    # 401 for a lost session (doc/protocol.md 3.7)
 
     @staticmethod
     def bare(rx, tx):
         tx.text(401, "Unauthorized\n")
 
     def test_bare_401_is_the_session(self):
-        """Nothing to refresh, the token was good: one initialize with it,
-        before anybody is asked."""
+        """There is no refresh token, and the access token has worked: the
+        proxy tries one initialize with it before it asks the user."""
         self.begin(refuse=self.bare, refreshes=False)
         self.call("1")
         self.ok("1")
@@ -726,13 +734,13 @@ class Sessions(Base):
         self.call("2")
         self.ok("2")
         self.assertEqual(len(self.b.opened()), 2)
-        # one beside the witness, and two of the renewal
+        # one initialize beside the witness, and two of the renewal
         self.assertLessEqual(self.m.inits() - before, 3)
         self.counts(0, 2, 2)
         self.end()
 
     def test_401_with_a_challenge_is_the_token(self):
-        """The session is not touched."""
+        """The session stays."""
         self.begin(refreshes=False)
         self.call("1")
         self.ok("1")
@@ -743,7 +751,7 @@ class Sessions(Base):
         self.end()
 
     def test_bare_401_and_a_refresh_token(self):
-        """A refresh comes first; it does not help, and then it is the
+        """The proxy refreshes first; as that does not help, it renews the
         session."""
         self.begin(refuse=self.bare)
         self.call("1")
@@ -772,8 +780,8 @@ class Sessions(Base):
         self.words('Bearer error="invalid_token"')
 
     def test_step_up_in_a_renewal(self):
-        """It is parked, and goes on where it was.  Nobody is asked for the
-        initialize beside the witness."""
+        """The renewal waits for the sign-in and then goes on.  The initialize
+        sent beside the witness does not ask the user."""
         self.begin()
         self.m.rpc_scopes["initialize"] = "extra"
         self.m.forget()
@@ -785,8 +793,8 @@ class Sessions(Base):
         self.end()
 
     def test_no_token_for_the_renewal(self):
-        """The authorization server is away for longer than it is waited for:
-        one error for each, and it works when it is there again."""
+        """The authorization server is away for longer than the calls wait:
+        each call gets one error, and later calls work."""
         self.begin("--retry-window", "2")
         self.a.always("token", authserver.status(503, "busy"))
         self.a.expire()
@@ -811,7 +819,8 @@ class Sessions(Base):
 
 class Parked(Base):
     def cancelled(self, over):
-        """Never sent, once it waits; what waits beside it is."""
+        """A waiting call is cancelled and is not sent again; another call
+        that waits beside it is sent."""
         ident = self.ids.pop("1")
         self.call("2")
         self.p.cancel(ident)
@@ -872,7 +881,7 @@ class Parked(Base):
 
 class Ends(Base):
     def test_eof_in_a_refresh(self):
-        """What is open is answered; the DELETE has the new token."""
+        """The open call is answered; the DELETE has the new token."""
         self.begin()
         over = threading.Event()
         self.a.script("token", authserver.hold(over))
@@ -900,7 +909,7 @@ class Ends(Base):
 
     @support.plain
     def test_delete_with_an_expired_token(self):
-        """Nobody waits for a new one."""
+        """The proxy does not wait for a new token."""
         self.begin(life=3)
         self.m.closing.wait(3.2)
         over = threading.Event()
@@ -922,7 +931,7 @@ class Ends(Base):
         self.assertEqual(len(self.b.opened()), 1)
 
     def test_the_next_one_finds_the_token(self):
-        """Killed while a user signs in: the sign-in goes on."""
+        """The proxy is killed while a user signs in: the sign-in goes on."""
         self.begin()
         over = threading.Event()
         self.a.script("authorize", authserver.hold(over))
