@@ -1,5 +1,5 @@
-"""Signing in: scopes and steps up, renewals of all kinds and what they cost,
-tokens without a user.  Base is in test_signin.py."""
+"""Signing in: scopes and step-up authorization, token refreshes of all kinds
+and what they cost, tokens without a user.  Base is in test_signin.py."""
 
 import json
 import os
@@ -42,8 +42,8 @@ class Scopes(Base):
                              (knobs, auth, args))
 
     def test_of_a_refresh(self):
-        """What was chosen by the option is asked for again; unless less was
-        granted, and the server refuses to widen that."""
+        """A refresh asks for the scopes of --scope; if the server answers
+        invalid_scope, the proxy refreshes without a scope."""
         for args, refusal, want in (
                 ([], [], [None]),
                 (["--scope", "x y"], [], ["x y"]),
@@ -61,8 +61,8 @@ class Scopes(Base):
             p.finish()
 
     def test_of_the_registration(self):
-        """Where nobody names a scope: what the registration says counts, and
-        the client that is used again has it, too."""
+        """If neither the server nor an option names a scope, the proxy asks
+        for the one in the registration's answer, at a later login, too."""
         a, m, b = self.trio(self.auth(scopes=["b", "offline_access"],
                                       refreshes=False))
         a.script("register", authserver.having(scope="a"))
@@ -76,8 +76,8 @@ class Scopes(Base):
             a.seen_at(a.path + "/register")[0].body))
 
     def test_listed_and_refused(self):
-        """mcp lists scopes that a client may have to register, and refuses
-        them to one that has not."""
+        """The authorization server refuses a scope that it lists, as the
+        client has not registered it: the proxy asks without a scope."""
         a, m, b = self.trio(self.auth(scopes=["a", "offline_access"]))
         a.script("authorize", authserver.deny("invalid_scope", "Client was "
                                               "not registered with scope a"))
@@ -110,7 +110,7 @@ class Scopes(Base):
                                                         need)
 
     def test_step_up_that_is_not_granted(self):
-        """What was asked for once is not asked for again."""
+        """A scope that was not granted is not asked for again."""
         a, m, b = self.trio(self.auth(grants_scope=lambda asked: "r"),
                             challenge_scope="r", tool_scopes={"write": "w"})
         p = self.start(m, b)
@@ -122,7 +122,7 @@ class Scopes(Base):
         self.works(p, m)
 
     def test_two_steps(self):
-        """Each adds to what there is."""
+        """Each step-up adds its scope to the earlier ones."""
         a, m, b = self.trio(challenge_scope="r", tool_scopes={"w": "w",
                                                               "x": "x"})
         p = self.start(m, b)
@@ -137,7 +137,7 @@ class Scopes(Base):
         a, m, b = self.trio()
         p = self.start(m, b)
         m.methods["tools/call"] = lambda rx, tx: tx.text(403, "not for you")
-        # a token that is new may have cost the session: looked at once
+        # a new token may have ended the session, so the proxy checks once
         self.our_error(p.tool(), "auth_failed")
         before = len(m.seen("tools/call"))
         e = self.our_error(p.tool(), "auth_failed")
@@ -148,7 +148,8 @@ class Scopes(Base):
 
 class Renewal(Base):
     def test_expired_between_starts(self):
-        """One refresh, before the request: no 401 is needed for it."""
+        """An expired token is refreshed before the first request, without
+        a 401."""
         a, m, b = self.trio()
         self.start(m, b).finish()
         self.spend()
@@ -159,8 +160,8 @@ class Renewal(Base):
         self.assertEqual(len(b.opened()), 1)
 
     def test_nobody_there_a_moment_ago(self):
-        """The renewal before the request met nobody, or a gateway that says
-        so; the server answers, so it is tried again within the call."""
+        """The refresh before the request finds the token endpoint away, or a
+        gateway's 502; then the MCP server answers, and it is tried again."""
         for gateway in (False, True):
             a, m, b = self.trio()
             self.start(m, b).finish()
@@ -180,7 +181,8 @@ class Renewal(Base):
             os.unlink(self.record_path())
 
     def test_a_challenge_with_another_status(self):
-        """RFC 6750 3.1 knows the words with 401, but the words count."""
+        """RFC 6750 3.1 has invalid_token with 401, but the proxy refreshes
+        after that error with any status."""
         for status in (400, 404, 410):
             a, m, b = self.trio()
             p = self.start(m, b)
@@ -194,7 +196,8 @@ class Renewal(Base):
             p.finish()
 
     def test_a_challenge_without_a_word(self):
-        """Some servers send one with each error."""
+        """A challenge without an error code is ignored outside of a 401: some
+        servers send one with each error."""
         a, m, b = self.trio()
         p = self.start(m, b)
         before = len(m.refused)
@@ -221,8 +224,8 @@ class Renewal(Base):
                          [])
 
     def tokens_of_one_call(self, stored):
-        """Each token is refused, and another copy of mcpsplice brings the
-        next. Returns what the requests had."""
+        """Each token is refused, and another copy of mcpsplice stores the
+        next.  Returns the tokens that the call was sent with."""
         a, m, b = self.trio()
         self.start(m, b).finish()
         if not stored:
@@ -267,7 +270,7 @@ class Renewal(Base):
         self.counted(a, refresh=1)
 
     def test_rotation(self):
-        """Each time with the newest refresh token, over starts, too."""
+        """Each refresh uses the newest refresh token, also after a restart."""
         for rotates in (True, False):
             a, m, b = self.trio(self.auth(rotates=rotates))
             for _ in range(2):
@@ -280,8 +283,8 @@ class Renewal(Base):
             self.assertEqual(a.reuse_events, 0)
 
     def test_answer_lost(self):
-        """The server may have rotated: with a grace it works, without one
-        a user is asked, once."""
+        """The server may have rotated the refresh token: if it still accepts
+        the old one, the retry works; else the user is asked once."""
         for grace in (60, 0):
             a, m, b = self.trio(self.auth(grace=grace))
             p = self.start(m, b)
@@ -292,7 +295,7 @@ class Renewal(Base):
             self.assertEqual(a.reuse_events, 0 if grace else 1)
 
     def test_retry_after(self):
-        """A server that says when to come back is not asked before."""
+        """The proxy sends no refresh before the server's Retry-After."""
         a, m, b = self.trio()
         p = self.start(m, b)
         a.expire()
@@ -304,8 +307,8 @@ class Renewal(Base):
         self.counted(a, refresh=1)
 
     def test_trouble(self):
-        """Not waited for, it keeps the tokens, says what is wrong, and works
-        later."""
+        """A refresh fails with --retry-window 0: the proxy keeps the tokens,
+        reports the failure, and a later call works."""
         for step, words in (
                 (authserver.status(503), ["503"]),
                 (authserver.busy(1), ["429"]),
@@ -329,8 +332,8 @@ class Renewal(Base):
             p.finish()
 
     def test_trouble_is_waited_for(self):
-        """Within the call, like that of the server itself: at a refresh, at a
-        registration, for a code."""
+        """A call waits while the authorization server is in trouble: at a
+        refresh, at a registration, and when a code is exchanged."""
         for step in (authserver.status(503), authserver.busy(1),
                      authserver.html(502), authserver.status(504),
                      authserver.cut()):
@@ -347,7 +350,8 @@ class Renewal(Base):
             p.finish()
 
     def test_refusal_without_a_reason(self):
-        """For ever: one sign-in, and the log says why."""
+        """Each refresh gets a bare 403: the user signs in once, and the log
+        says why."""
         a, m, b = self.trio()
         p = self.start(m, b)
         a.expire()
@@ -357,7 +361,7 @@ class Renewal(Base):
         self.assertIn("did not renew the token: it answered 403", p.err())
 
     def test_silence(self):
-        """The token endpoint says nothing for longer than we wait."""
+        """The token endpoint is silent for longer than the proxy waits."""
         a, m, b = self.trio()
         p = self.start(m, b)
         a.expire()
@@ -372,7 +376,7 @@ class Renewal(Base):
         self.counted(a, refresh=2)
 
     def read_refresh(self, m):
-        """Of the record for this server."""
+        """The refresh token in the record for this server."""
         for name in os.listdir(self.store()):
             if name.endswith(".json"):
                 doc = authserver.read_record(
@@ -383,7 +387,7 @@ class Renewal(Base):
         return None
 
     def test_trouble_while_it_would_still_do(self):
-        """Nearly over, and no new one to be had: the old one is used."""
+        """The token is about to expire and cannot be refreshed: it is used."""
         a, m, b = self.trio()
         self.start(m, b).finish()
         now = int(time.time())
@@ -412,7 +416,7 @@ class Renewal(Base):
         self.counted(a, authorize=2, refresh=1)
 
     def test_fresh_tokens_are_rejected(self):
-        """However often the client calls, little is asked."""
+        """However often the client calls, few tokens are requested."""
         a, m, b = self.trio()
         p = self.start(m, b)
         m.refuses_all = True
@@ -437,7 +441,7 @@ class Renewal(Base):
 
 
 class Idle(Patient):
-    """Without a request of the client there is no browser."""
+    """The proxy opens no browser unless a request of the client waits."""
 
     def test_listen_stream(self):
         a, m, b = self.trio()
@@ -455,7 +459,7 @@ class Idle(Patient):
         self.counted(a, authorize=2, refresh=1)
 
     def test_listen_stream_may_renew(self):
-        """A refresh needs nobody."""
+        """The listen stream may refresh the token, as that needs no user."""
         a, m, b = self.trio()
         m.on_get = m.listen
         p = self.start(m, b)
@@ -482,7 +486,7 @@ class Idle(Patient):
 
 class Machines(Patient):
     def works_alone(self, a, m, *args):
-        """Signs in, and again when the token is over, without a user."""
+        """Gets a token, and another when it expires, without a user."""
         m.challenge_scope = "r"
         m.tool_scopes = {"write": "w"}
         b = self.browser()
@@ -544,7 +548,7 @@ class Machines(Patient):
                          [])
 
     def test_secret_for_the_other_way(self):
-        """It stays with that in which the secret was taken."""
+        """The proxy keeps to the authentication method that worked."""
         a = self.auth()
         c = a.add_client("m", "client_secret_basic")
         m, b = self.protected(a), self.browser()
@@ -568,7 +572,7 @@ class Machines(Patient):
             e = self.our_error(p.ask("initialize", init()["params"]),
                                "auth_required")
         self.assertIn("invalid_client", e["message"])
-        # In both ways that the server lists, and not again.
+        # Both methods that the server lists are tried once.
         self.assertEqual(a.token_requests(), 2)
         self.assertEqual(sum(v.count("wrong secret") for v in a.violations), 2)
         a.violations.clear()
