@@ -86,7 +86,7 @@ class Commands(Patient):
         self.counted(a, authorize=2)
 
     def test_logout_without_revocation(self):
-        """Not offered, or refused: the token is forgotten all the same."""
+        """Without revocation, logout still deletes the token."""
         for step in (None, authserver.status(503), authserver.cut()):
             a, m, b = self.trio()
             if step is None:
@@ -102,7 +102,7 @@ class Commands(Patient):
             self.assertFalse(self.kept())
 
     def test_logout_while_it_runs(self):
-        """The copy that runs has nothing any more, and asks."""
+        """The running proxy has no token any more, and opens a browser."""
         a, m, b = self.trio()
         p = self.start(m, b)
         self.works(p, m)
@@ -111,7 +111,7 @@ class Commands(Patient):
         self.counted(a, authorize=2, register=2)
 
     def test_login_again(self):
-        """Whatever there is, a user gets what a user asks for."""
+        """The login command signs in even if there is a good token."""
         a, m, b = self.trio()
         for n in (1, 2):
             self.assertEqual(self.command("login", m.url, "--browser",
@@ -119,7 +119,7 @@ class Commands(Patient):
             self.counted(a, authorize=n)
 
     def test_login_wakes_who_waits(self):
-        """The proxy has no way to ask; a terminal has."""
+        """The proxy's browser leads nowhere; a login in a terminal helps."""
         a, m, b, user = self.lazy()
         m.open_rpc = {"initialize", "notifications/initialized", None}
         p = self.start(m, b, "--login-timeout", "5")
@@ -128,7 +128,7 @@ class Commands(Patient):
                                       user.command)
         self.assertEqual(status, 0, err)
         self.works_soon(p, m)
-        # no browser came back: the client was taken for dead
+        # no redirect came: the proxy took the client for unknown
         self.counted(a, authorize=1, register=2)
 
     def test_login_fails(self):
@@ -157,7 +157,7 @@ class Commands(Patient):
         self.assertEqual(a.token_requests("client_credentials"), 1)
 
     def test_login_with_many_scopes(self):
-        """So many bytes of them are told, then they are cut."""
+        """The login command shows the scopes up to this many bytes."""
         most = support.BOUND["NAME_BYTES"]
         for size in (most, most + 1):
             a, m, b = self.trio()
@@ -205,7 +205,8 @@ class Commands(Patient):
         self.assertIn("Check the URL", err)
 
     def test_status_of_an_odd_issuer(self):
-        """Its name is what its document says, and comes to a terminal."""
+        """The issuer's name comes from its metadata: control characters in it
+        do not reach the terminal."""
         a, m, b = self.trio()
         self.works(self.start(m, b), m)
         doc = self.record()
@@ -218,7 +219,7 @@ class Commands(Patient):
             self.assertTrue(out.isascii(), out)
 
     def waiting(self, *args):
-        """A login in a terminal whose user is not there."""
+        """A login in a terminal that waits for its user."""
         a, m, b, _ = self.lazy()
         p = subprocess.Popen([support.PROGRAM, "login", m.url, "--browser",
                               b.command, *args], stdin=subprocess.DEVNULL,
@@ -251,7 +252,7 @@ class Commands(Patient):
         return fd
 
     def pending(self, *rows):
-        """Writes the state of the one sign-in; without rows: its path."""
+        """Writes rows to the pending file, if any; returns its path."""
         name, = [n for n in os.listdir(self.store())
                  if n.startswith("pending-")]
         path = os.path.join(self.store(), name)
@@ -263,7 +264,7 @@ class Commands(Patient):
         return path
 
     def test_logout_asks_again(self):
-        """Whoever waits for the user writes at the same moment."""
+        """Logout writes again if a login process overwrites its request."""
         a, m, b, p = self.waiting()
         self.until(b.opened)
         p.kill()
@@ -283,7 +284,7 @@ class Commands(Patient):
         self.assertIn(b"sign-in that was waiting for you was cancelled", text)
 
     def test_ended_before_its_tab(self):
-        """The process that asks does not write over it."""
+        """The login process does not overwrite a logout's request."""
         os.makedirs(self.store(), mode=0o700)
         tab = self.lock("lock-tab")
         a, m, b, p = self.waiting()
@@ -297,8 +298,8 @@ class Commands(Patient):
         self.assertEqual(b.opened(), [])
 
     def test_logout_ends_what_a_host_left(self):
-        """The login process outlives its proxy; who signs in afterwards is
-        not signed in."""
+        """Logout ends a login process that outlived its proxy: a sign-in in
+        the browser has no effect afterwards."""
         a, m, b, _ = self.lazy()
         p = self.splice(m, "--browser", b.command, "--init-timeout", "2")
         p.send(init(1))
@@ -315,7 +316,8 @@ class Commands(Patient):
         self.assertFalse(self.kept())
 
     def test_interrupted(self):
-        """By its user: nothing is left that the next one would wait for."""
+        """After SIGINT to the login command, the next login does not wait for
+        the interrupted one."""
         a, m, b, user = self.lazy()
         p = subprocess.Popen([support.PROGRAM, "login", m.url, "--browser",
                               b.command], stdin=subprocess.DEVNULL,
@@ -336,8 +338,8 @@ class Commands(Patient):
         return dict(env, HOME=self.home)
 
     def test_pasted(self):
-        """A browser elsewhere ends at a page that is not there; its address
-        is pasted."""
+        """A browser on another machine cannot load the redirect: the user
+        pastes its address into the terminal."""
         a, m, b, _ = self.lazy()
         master, slave = pty.openpty()
         p = subprocess.Popen([support.PROGRAM, "login", m.url, "--browser",
@@ -377,7 +379,7 @@ class Commands(Patient):
         self.counted(a)
 
     def location(self, a, target):
-        """Where the authorization server sends the browser."""
+        """The URL that the authorization server sends the browser to."""
         c = http.client.HTTPConnection("127.0.0.1", a.port, timeout=20)
         try:
             c.request("GET", target)
@@ -407,11 +409,11 @@ class Commands(Patient):
 
 
 class ByName(Patient):
-    """The MCP server has a name, and an address that only a server of the
-    same kind may send us to."""
+    """The MCP server has a host name with a private address: only a server
+    with such an address may name token endpoints there."""
 
     def named(self):
-        """One more: its arguments, without the URL."""
+        """The three servers, and the proxy's options for the host name."""
         a, m, b = self.trio()
         m.host = "named.test"
         return a, m, b, ("--allow-http", "--resolve",
@@ -428,7 +430,8 @@ class ByName(Patient):
         self.counted(a, refresh=1)
 
     def test_expired_at_a_public_address(self):
-        """Nothing has to be learnt there: an expired token goes nowhere."""
+        """The record says that the server's address is public: the proxy
+        refreshes an expired token before it sends anything."""
         a, m, b, args = self.named()
         args += ("--allow-private-auth",)
         self.start(m, b, *args).finish()
@@ -442,7 +445,7 @@ class ByName(Patient):
         self.assertEqual(len(m.refused), refused)
 
     def test_expired_with_403(self):
-        """Some servers refuse an expired token in this way."""
+        """Some servers refuse an expired token with a 403."""
         a, m, b, args = self.named()
         p = self.start(m, b, *args)
         p.finish()
@@ -472,7 +475,7 @@ class ByName(Patient):
         return a, m, b, args
 
     def renewed_once(self, status):
-        """As with 403, and nobody is asked."""
+        """After one refusal the proxy refreshes, and opens no browser."""
         a, m, b, args = self.expired(status)
         self.works(self.start(m, b, *args), m)
         self.counted(a, refresh=1)
@@ -488,8 +491,8 @@ class ByName(Patient):
         self.renewed_once(500)
 
     def test_expired_with_400_for_good(self):
-        """The refresh token is dead as well: without a token the server says
-        what it wants."""
+        """The refresh token is dead as well: a request without a token gets
+        a 401, and the user signs in."""
         a, m, b, args = self.expired(400)
         for f in a.families.values():
             f.dead = True
@@ -498,7 +501,8 @@ class ByName(Patient):
         self.assertEqual([code for _, code in m.refused], [401, 401])
 
     def test_expired_and_another_fault(self):
-        """The status is not about the token, it turns out."""
+        """The server answers 400 to the new token as well: the client gets
+        that error."""
         a, m, b, args = self.expired(400)
         m.refuses_all = True
         m.say_no = lambda rx, tx, *_: tx.text(400, "broken\n")
@@ -510,7 +514,8 @@ class ByName(Patient):
         self.assertEqual(len(b.opened()), 1)
 
     def test_expired_later(self):
-        """What the server answered before tells its address."""
+        """The proxy knows the server's address from earlier answers, so it
+        refreshes an expired token before it sends the call."""
         a, m, b, args = self.named()
         self.start(m, b, *args).finish()
         p = self.start(m, b, *args)
@@ -542,8 +547,8 @@ class ByName(Patient):
 
 class McpRemote(Patient):
     def leave(self, a, m, c=None, **token):
-        """What mcp-remote leaves behind after a login there; with c one that
-        it was given, of which it keeps nothing."""
+        """Writes what mcp-remote keeps of a login; a client c that was given
+        to mcp-remote is not kept."""
         given = c
         c = c or authserver.Client("left", None, "none",
                                    ["http://localhost:3334/oauth/callback"])
@@ -594,7 +599,8 @@ class McpRemote(Patient):
                           for r in m.requests])
 
     def test_status(self):
-        """Who is signed in there is signed in here, until "logout"."""
+        """A user signed in with mcp-remote is signed in with the proxy, until
+        "logout"."""
         a, m, b = self.trio()
         doc = self.leave(a, m)
         status, out, err = self.command("status", m.url)
@@ -633,8 +639,8 @@ class McpRemote(Patient):
         return None
 
     def test_no_issuer_noted(self):
-        """The access token is used, the rest is nobody's: the server of now
-        may be another than the one that gave it."""
+        """Only the access token is used: another authorization server may
+        have issued the client and the refresh token."""
         a, m, b = self.trio()
         doc = self.leave(a, m, issuer=None)
         p = self.start(m, b)
@@ -650,7 +656,7 @@ class McpRemote(Patient):
         self.assertEqual(a.requests, [])
 
     def test_issuer_lost(self):
-        """The same for what is in the store."""
+        """The same for a record in the store without an issuer."""
         a, m, b = self.trio()
         p = self.start(m, b)
         self.works(p, m)
@@ -668,7 +674,8 @@ class McpRemote(Patient):
                                    doc["client"]["id"]))
 
     def test_issuer_lost_at_a_server_that_names_none(self):
-        """Its own endpoint is not the one that is noted."""
+        """The MCP server is its own authorization server now, and must not
+        get the tokens of a record that names another token endpoint."""
         a, m, b = self.trio()
         p = self.start(m, b)
         self.works(p, m)
@@ -694,7 +701,7 @@ class McpRemote(Patient):
         self.counted(a, 1, 1, refresh=1)
 
     def test_logout_is_for_good(self):
-        """They are not taken again."""
+        """mcp-remote's tokens are not taken again after a logout."""
         for used in (True, False):
             a, m, b = self.trio()
             self.leave(a, m)
@@ -726,7 +733,7 @@ class McpRemote(Patient):
 
 
 class Cached(Patient):
-    """What the startup cache shows of a server that is away, and to whom."""
+    """To which user the startup cache is shown while a server is away."""
 
     def cached(self):
         try:
@@ -745,7 +752,7 @@ class Cached(Patient):
         return found
 
     def test_renewed(self):
-        """It is the same person, whether the token can be renewed or not."""
+        """The user is the same, whether the token can be refreshed or not."""
         a, m, b = self.trio()
         self.start(m, b).finish()
         self.assertTrue(self.shown(m))
@@ -774,7 +781,7 @@ class Cached(Patient):
         self.assertEqual(self.cached(), [])
 
     def test_logout_while_it_runs(self):
-        """What the process that runs knows of the user is not kept either."""
+        """The running proxy does not write the startup cache again, either."""
         a, m, b = self.trio()
         p = self.start(m, b)
         for _ in range(2):
@@ -793,7 +800,8 @@ class Cached(Patient):
         self.assertFalse(self.shown(m, "--no-browser"))
 
     def test_machine(self):
-        """Each token is a new one, and the client is the same."""
+        """Each start gets a new token for the same client: the cache file
+        stays the same."""
         a = self.auth()
         c = a.add_client("m")
         m = self.protected(a)
