@@ -1,5 +1,5 @@
 """Signing in once at the identity provider of a company, for all its servers
-(--auth enterprise): who asks whom for what, how often, and with whose secrets.
+(--auth enterprise): which requests go where, how often, with which secrets.
 Base is in test_signin.py."""
 
 import json
@@ -60,7 +60,7 @@ class Case(Patient):
         return p
 
     def refused(self, m, *words, args=(), **kw):
-        """The start fails, with these words; always with the same."""
+        """The start fails with these words, at each try."""
         p = self.splice_site(m, *args, **kw)
         for _ in range(4):
             e = self.our_error(p.ask("initialize", {
@@ -78,7 +78,7 @@ class Case(Patient):
             self.assertEqual(self.idp.token_requests(EXCHANGE), exchanges)
 
     def grants(self, m):
-        """Token requests at the authorization server of m, all of one kind."""
+        """How many token requests m's server got; all have a JWT grant."""
         n = m.auth.token_requests()
         self.assertEqual(n, m.auth.token_requests(JWT_GRANT))
         return n
@@ -104,7 +104,7 @@ class Case(Patient):
         os.rename(where + ".x", where)
 
     def tearDown(self):
-        """No secret was at a host that it does not belong to."""
+        """Checks that no secret was sent to a host that it is not for."""
         mine = {"idp": {"access", "refresh", "id_token", "secret", "code",
                         "id_jag", "basic", "verifier"}}
         found = []
@@ -134,7 +134,8 @@ class Case(Patient):
 
 class SignIn(Case):
     def test_one_sign_in(self):
-        """Two servers, one browser, one exchange and one grant each."""
+        """Two servers need one browser tab, and one exchange and one grant
+        each."""
         one, two = self.site(), self.site()
         for n, m in enumerate((one, two), 1):
             p = self.begin(m)
@@ -158,7 +159,8 @@ class SignIn(Case):
         self.assertEqual(self.asked(self.idp)["scope"], "openid")
 
     def test_a_new_token_for_the_server(self):
-        """The ID token gets it, without the user and without a refresh."""
+        """The proxy exchanges the ID token again, without the user and without
+        a refresh."""
         m = self.site()
         p = self.begin(m)
         m.auth.expire()
@@ -169,7 +171,7 @@ class SignIn(Case):
         self.signed_in(exchanges=2)
 
     def test_renewal(self):
-        """The provider's refresh token gets the next ID token."""
+        """The proxy gets a new ID token with the provider's refresh token."""
         m = self.site()
         p = self.begin(m)
         self.works(p, m)
@@ -180,7 +182,7 @@ class SignIn(Case):
         self.signed_in(refresh=1, exchanges=2)
 
     def test_dead_refresh(self):
-        """It leads to a new sign-in, once."""
+        """A dead refresh token at the provider leads to one new sign-in."""
         m = self.site()
         p = self.begin(m)
         self.works(p, m)
@@ -192,8 +194,8 @@ class SignIn(Case):
         self.signed_in(authorize=2, refresh=1, exchanges=2)
 
     def test_what_needs_no_token(self):
-        """One look tells that only the user can help: the next requests go
-        out as they are, and nobody is asked for them."""
+        """The proxy finds out once that only the user could renew the token:
+        further calls are sent with the expired one, without a sign-in."""
         m = self.site(open_rpc={"tools/call"})
         p = self.begin(m)
         over = int(time.time()) - 60
@@ -209,7 +211,8 @@ class SignIn(Case):
         self.signed_in(exchanges=1)
 
     def test_dead_id_token(self):
-        """The provider does not take it any more, before its time."""
+        """The provider refuses an ID token before its exp: the proxy gets
+        another with the refresh token."""
         m = self.site()
         p = self.begin(m)
         self.works(p, m)
@@ -219,7 +222,8 @@ class SignIn(Case):
         self.signed_in(refresh=1, exchanges=3)
 
     def test_id_tokens_that_are_dead_at_once(self):
-        """No loop: one more sign-in, and then an error."""
+        """The provider refuses each ID token: at most one more sign-in, and
+        then an error."""
         m = self.site()
         self.idp.always("token", lambda rx, tx: authserver.error(
             "invalid_grant")(rx, tx) if EXCHANGE.encode().replace(b":", b"%3A")
@@ -229,7 +233,7 @@ class SignIn(Case):
         self.assertLessEqual(self.idp.authorizations, 2)
 
     def test_device(self):
-        """Without a browser, where the provider offers codes."""
+        """Without a browser, the proxy uses the provider's device codes."""
         m = self.site()
         p = self.begin(m, "--no-browser", "--handshake")
         self.works(p, m)
@@ -238,7 +242,7 @@ class SignIn(Case):
         self.assertIn("enter the code", p.err())
 
     def test_eight(self):
-        """One sign-in, one exchange for each server."""
+        """Eight proxies: one sign-in, and one exchange for each server."""
         sites = [self.site(), self.site()]
         all_of_them = [(self.splice_site(m), m) for m in sites * 4]
         for p, m in all_of_them:
@@ -250,7 +254,8 @@ class SignIn(Case):
         self.assertEqual(len(self.b.opened()), 1)
 
     def test_given_id_token(self):
-        """Nobody signs in, and the token is read anew."""
+        """The given ID token is used without a sign-in, and is read again for
+        each exchange."""
         for way in ("file", "env", "command"):
             m = self.site()
             t = self.idp.id_token("corp")
@@ -284,7 +289,7 @@ class SignIn(Case):
         self.signed_in(authorize=0)
 
     def test_id_tokens_that_live_too_short(self):
-        """A sign-in does not help: there is no second one."""
+        """A new ID token is too short-lived: there is no second sign-in."""
         self.idp.id_life = 5
         m = self.site()
         self.refused(m, "the ID token that was just issued is over")
@@ -298,7 +303,7 @@ class SignIn(Case):
         self.signed_in(exchanges=1)
 
     def test_key(self):
-        """Our proof at the provider is signed for the provider."""
+        """The proxy's private_key_jwt assertion is for the provider."""
         key, pem = (self.path("key-%d" % self.count()) for _ in "ab")
         support.subprocess.run(
             ("openssl", "genpkey", "-out", key, "-algorithm", "EC", "-pkeyopt",
@@ -357,8 +362,8 @@ class Commands(Case):
 
 class Attacks(Case):
     def test_policy(self):
-        """It is said as what it is, with the provider's own words, made safe,
-        and it is not asked for again and again."""
+        """The error says that the company forbids it, with the provider's
+        words, escaped; and the exchange is not tried again."""
         for name in ("access_denied", "invalid_target", "unauthorized_client",
                      "invalid_scope"):
             m = self.site()
@@ -376,7 +381,7 @@ class Attacks(Case):
             self.assertEqual(m.auth.token_requests(), 0)
 
     def test_secrets_that_come_back(self):
-        """A provider that tells what it got."""
+        """The provider's error repeats a secret that it was sent."""
         for i in range(3):
             m = self.site()
             t = self.idp.id_token("corp")
@@ -389,7 +394,7 @@ class Attacks(Case):
                 self.assertNotIn(word, p.err())
 
     def test_id_jag_for_another(self):
-        """It is not sent anywhere."""
+        """An ID-JAG with a wrong claim is not sent anywhere."""
         for claims, typ, word in (
                 ({"aud": "https://other.example"}, None, "(aud)"),
                 ({"aud": ["https://other.example"]}, None, "(aud)"),
@@ -414,7 +419,7 @@ class Attacks(Case):
         self.assertEqual(m.auth.token_requests(), 0)
 
     def test_two_audiences(self):
-        """A list with the right one and another is not the right one."""
+        """An aud with the right issuer and another one is refused."""
         m = self.site()
         self.idp.jag_claims = {"aud": [m.auth.issuer, "https://other.example"]}
         self.refused(m, "(aud)", args=(
@@ -455,7 +460,8 @@ class Attacks(Case):
         self.refused(m, "gave no ID token")
 
     def test_trouble(self):
-        """HTML, 429, 503, a cut: later, with what was had before."""
+        """After HTML, a 429, a 503 or a cut connection at the provider, a
+        call works later, without a new sign-in."""
         m = self.site()
         p = self.begin(m)
         for step in (authserver.html(502), authserver.busy(1),
@@ -473,9 +479,8 @@ class Attacks(Case):
         self.assertEqual(m.auth.token_requests(), 0)
 
     def test_whose_fault(self):
-        """What goes wrong at the provider is not said of the server, and no
-        option of the server's is named, which would lead its secret
-        elsewhere."""
+        """An error at the provider is not blamed on the server, and names no
+        option for the server, which could send its secret elsewhere."""
         at, moved = "no sign-in at the identity provider (--idp): ", \
             authserver.redirect("https://evil.example/token", 307)
         for where, step, given, words in (
@@ -509,8 +514,8 @@ class Attacks(Case):
             os.unlink(os.path.join(self.store(), name))
 
     def test_mix_up(self):
-        """A server that names the provider as its own authorization server
-        gets nothing of it: the ID-JAG would be for the provider."""
+        """A server that names the provider as its authorization server gets
+        no token: the ID-JAG would be for the provider."""
         m = self.site()
         m.issuers = [self.idp.issuer]
         for pin, words in (([], "--issuer " + self.idp.issuer),
@@ -522,7 +527,7 @@ class Attacks(Case):
         self.assertEqual(self.idp.token_requests(JWT_GRANT), 0)
 
     def test_claims_twice(self):
-        """A signed ID-JAG that has a name twice is not sent anywhere."""
+        """An ID-JAG that has a claim twice is not sent anywhere."""
         def twice(rx, tx):
             def edit(doc):
                 parts = doc["access_token"].split(".")
