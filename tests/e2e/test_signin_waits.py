@@ -1,6 +1,6 @@
-"""Signing in: what waits for a user and how it ends, with and without a
-display, device codes, credentials that are not of OAuth, no place to keep
-anything.  Base is in test_signin.py."""
+"""Signing in: requests that wait for the user and how that ends, with and
+without a display, device codes, credentials other than OAuth, no writable
+store.  Base is in test_signin.py."""
 
 import json
 import os
@@ -84,7 +84,8 @@ class Waits(Patient):
         self.counted(a, authorize=2, refresh=1)
 
     def test_handshake_waits(self):
-        """As in a shell's pipeline."""
+        """With --handshake, a call from a shell pipeline waits for the
+        sign-in."""
         a = self.auth()
         m, b = self.protected(a), self.browser(delay=1.0)
         status, out, err = self.command(
@@ -109,7 +110,7 @@ class Waits(Patient):
         self.counted(a, authorize=0, register=1)
 
     def test_the_callback_of_a_login_that_is_over(self):
-        """Nothing listens there any more."""
+        """After --login-timeout, the callback's port does not listen."""
         a, m, b, user = self.lazy()
         m.open_rpc = {"initialize", "notifications/initialized", None}
         p = self.start(m, b, "--login-timeout", "5")
@@ -122,7 +123,7 @@ class Waits(Patient):
         self.counted(a, code=0)
 
     def test_cancelled_call(self):
-        """The client gives up; the login goes on for the next one."""
+        """The client cancels the call; the login goes on for the next call."""
         a, m, b, user = self.lazy()
         m.open_rpc = {"initialize", "notifications/initialized", None}
         p = self.start(m, b)
@@ -136,7 +137,8 @@ class Waits(Patient):
         self.counted(a)
 
     def asked(self, **elicitation):
-        """A call waits, and the host is asked to show where to sign in."""
+        """A call waits, and the proxy asks the host by elicitation to show the
+        sign-in URL."""
         a, m, b, user = self.lazy()
         m.open_rpc = {"initialize", "notifications/initialized", None}
         p = self.splice(m, "--browser", b.command)
@@ -242,8 +244,8 @@ class Display(Patient):
 
 
     def test_that_of_the_host(self):
-        """The browser and the notification get what the host has of the
-        desktop, and nothing else of it."""
+        """The browser and notify-send get the desktop variables of the host's
+        environment, and no others of it."""
         env = {"DISPLAY": ":7", "WAYLAND_DISPLAY": "wayland-7",
                "XAUTHORITY": "/x/auth", "XDG_RUNTIME_DIR": "/x/run",
                "DBUS_SESSION_BUS_ADDRESS": "unix:path=/x/bus"}
@@ -288,7 +290,7 @@ class Device(Patient):
         self.assertEqual(a.counts["device"], 1)
 
     def test_nothing_but_devices(self):
-        """A server without any page for browsers has no use for PKCE."""
+        """A server that only offers device codes need not list S256."""
         a, m = self.pair_of()
         a.always("metadata", authserver.without(
             "authorization_endpoint", "code_challenge_methods_supported"))
@@ -296,7 +298,7 @@ class Device(Patient):
         self.assertIn("result", p.answer(ident))
 
     def test_person(self):
-        """Polls until the user is there."""
+        """The proxy polls until the user has entered the code."""
         a, m = self.pair_of(device_polls=None)
         p, ident = self.begin(m)
         self.until(lambda: a.token_requests(authserver.DEVICE_GRANT) >= 2, p)
@@ -355,10 +357,11 @@ cat %(answer)s
 
 
 class Given(Patient):
-    """Credentials that are not of OAuth."""
+    """Credentials that do not come from OAuth."""
 
     def helper(self, answer):
-        """Command, what it was asked, a function to change its answer."""
+        """Returns a helper's path, a function for the requests that it got,
+        and one to change its answer."""
         folder = os.path.join(self.tmp, "helper-%d" % self.count())
         os.mkdir(folder)
         self.may_hold.append(folder)
@@ -428,7 +431,8 @@ class Given(Patient):
         m.violations.clear()
 
     def test_helper_that_helps_not(self):
-        """The same token again: one try, the 401 stands; and no OAuth."""
+        """The helper gives the same token again: after one try the client
+        gets the 401 as an error; no OAuth is tried."""
         a = self.auth()
         m = self.protected(a, refuses_all=True, other_tokens={"x-helped"})
         command, asked, _ = self.helper({"version": 1, "token": "x-helped"})
@@ -489,7 +493,7 @@ class Given(Patient):
         self.assertEqual([t for t in self.trail(m) if "/mcp " not in t], [])
         self.assertEqual(b.opened(), [])
         self.assertFalse(self.kept())
-        m.violations.clear()    # the token that nobody gave
+        m.violations.clear()    # the token is not one of the server's
 
 
 class NoHome(Patient):
@@ -505,7 +509,7 @@ class NoHome(Patient):
             p.finish()
 
     def test_not_writable(self):
-        """Root may write everywhere: a file stands in the way."""
+        """A file is in the folder's place, as root may write to any folder."""
         self.path("home/.local", "not a folder")
         a, m, b = self.trio()
         p = self.start(m, b)
