@@ -1,5 +1,5 @@
 """Signing in with tokens that are bound to a key (DPoP, RFC 9449): the servers
-verify each proof, and refuse one that came before.  Base is in
+verify each proof, and refuse one that they have seen before.  Base is in
 test_signin.py."""
 
 import http.client
@@ -17,11 +17,11 @@ BOTH = ("Bearer", "DPoP")
 
 class Bound(Base):
     def pair(self, schemes=("DPoP",), **knobs):
-        """Both servers know DPoP."""
+        """Both servers support DPoP."""
         return self.trio(self.auth(dpop=Dpop()), schemes=schemes, **knobs)
 
     def bound(self, m):
-        """All that was sent with a token came with a proof."""
+        """Checks that each request with a token had one proof."""
         self.assertEqual(m.dpop.bad, [])
         sent = [r for r in m.requests if r.get("Authorization")]
         self.assertTrue(sent)
@@ -64,8 +64,8 @@ class Proofs(Bound, Patient):
             time.sleep(0.01)
 
     def test_what_is_sent_again(self):
-        """After a lost session, and with a redirect: never a proof twice,
-        which the server would refuse."""
+        """A call that is sent again after a lost session has a new proof: the
+        server would refuse the old one."""
         a, m, b = self.pair()
         p = self.start(m, b)
         for _ in range(3):
@@ -80,7 +80,7 @@ class Proofs(Bound, Patient):
         listed = {"dpop_signing_alg_values_supported": ["ES256"]}
         for dpop, knobs, bound in (
                 (None, {}, False),
-                # the issuer alone says nothing of the server
+                # that the issuer supports DPoP does not mean the server does
                 (Dpop(), {}, False),
                 (Dpop(), {"challenge": lambda *_: None}, True),
                 (Dpop(), {"schemes": ("DPoP",)}, True),
@@ -101,19 +101,19 @@ class Proofs(Bound, Patient):
                 os.remove(self.record_path())
 
     def test_bearer_where_both_are_taken(self):
-        """The issuer does not know DPoP: its token is a Bearer token."""
+        """The issuer does not support DPoP: its token is a Bearer token."""
         a, m, b = self.trio(schemes=BOTH)
         self.works(self.start(m, b), m)
         for r in m.requests:
             self.assertIsNone(r.get("DPoP"))
 
     def test_a_server_that_changes_its_mind(self):
-        """It took Bearer tokens, and takes none now: the next token is
-        bound, without the user."""
+        """The server no longer accepts Bearer tokens: the proxy gets a bound
+        token with a refresh, without the user."""
         a, m, b = self.trio(self.auth(dpop=Dpop(), needs_proof=False))
         p = self.start(m, b)
         self.works(p, m)
-        # the refresh token is bound to no key: any may come
+        # the refresh token is bound to no key: any key is accepted
         a.always("token", lambda rx, tx: self.free(a))
         m.schemes = ("DPoP",)
         self.works(p, m)
@@ -163,7 +163,7 @@ class Proofs(Bound, Patient):
 
     @staticmethod
     def common(lines):
-        """The first line of a key says only which kind it is."""
+        """The first line of a PEM key is the same for all keys."""
         return {line for line in lines if line.startswith("MIGHAgEA")}
 
 
@@ -186,8 +186,8 @@ class Nonces(Bound, Patient):
             self.works(p, m)
         self.counted(a, code=2)
         p.finish()
-        # the newest is used: only the first had none, and those that were
-        # sent before an answer came
+        # the newest nonce is used: only the first request, and those sent
+        # before an answer came, had none
         self.assertEqual({e for e, _ in m.dpop.bad}, {"use_dpop_nonce"})
         self.assertLessEqual(len(m.dpop.bad), 3)
 
@@ -205,14 +205,14 @@ class Nonces(Bound, Patient):
         self.counted(a, refresh=2)
 
     def test_flood(self):
-        """Another nonce with each refusal, and none is ever good."""
+        """The server gives a nonce with each refusal, and accepts none."""
         a, m, b = self.pair()
         p = self.start(m, b)
         self.works(p, m)
         before = a.token_requests()
         m.dpop.flood = lambda n: "flood-%d" % n
         self.fails(p, m, "rejects every nonce (DPoP) that it gives")
-        # the call, and three that were to be better
+        # the call, and three tries with a new nonce
         self.assertEqual(len(m.dpop.bad), 4)
         self.assertEqual(a.token_requests(), before)
         m.dpop.flood = None
@@ -229,7 +229,7 @@ class Nonces(Bound, Patient):
         self.counted(a, code=4)
 
     def test_flood_at_a_refresh(self):
-        """No user is asked, who could not help."""
+        """The user is not asked to sign in, which would not help."""
         a, m, b = self.pair()
         p = self.start(m, b)
         a.dpop.flood = lambda n: "flood-%d" % n
@@ -240,7 +240,7 @@ class Nonces(Bound, Patient):
         self.works_soon(p, m)
 
     def test_hostile(self):
-        """What is no nonce is never sent back."""
+        """An invalid nonce is never sent back."""
         for nonce in ('a"b', "a\\b", "a b", "\xe4", "\x7f", "",
                       "n" * 1025):
             a, m, b = self.pair()
@@ -260,8 +260,8 @@ class Nonces(Bound, Patient):
 
 class Refused(Bound, Patient):
     def test_downgrade(self):
-        """The server takes bound tokens only, and the issuer gives
-        another."""
+        """The server accepts only bound tokens, and the issuer gives one that
+        is not bound: it is not sent."""
         for knobs in ({"schemes": ("DPoP",)},
                       {"prm_more": {"dpop_bound_access_tokens_required":
                                     True}}):
@@ -297,13 +297,14 @@ class Refused(Bound, Patient):
         self.counted(a)
 
     def test_a_little_late(self):
-        """Clocks that differ by less than the server allows."""
+        """The clocks differ by less than the servers allow."""
         a, m, b = self.pair()
         a.dpop.ahead = m.dpop.ahead = 200
         self.works(self.start(m, b), m)
 
     def test_theft(self):
-        """The token without the key, and a proof that was seen."""
+        """A stolen token is useless without a proof, with a proof seen before
+        and with a proof by another key."""
         a, m, b = self.pair()
         p = self.start(m, b)
         self.works(p, m)
@@ -327,7 +328,7 @@ class Refused(Bound, Patient):
         self.works(p, m)
 
     def forged(self, m, token):
-        """A good proof, by a key of the thief: made by mcpsplice for another
+        """A valid proof by the thief's key, which mcpsplice made for another
         account."""
         a, other, b = self.pair()
         p = self.start(other, b, "--profile", "thief")
@@ -371,8 +372,8 @@ class Refused(Bound, Patient):
             stdout=authserver.subprocess.PIPE).stdout
 
     def test_old_proofs(self):
-        """The servers of these tests refuse what is old, and what is for
-        another place."""
+        """The servers of these tests refuse a proof that is too old or too
+        new, or is for another URL, token or key."""
         a, m, b = self.pair()
         p = self.start(m, b)
         p.finish()
