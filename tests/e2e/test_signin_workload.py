@@ -1,5 +1,5 @@
-"""Signing in with the token of a platform (--auth workload), in the shapes that
-platforms give it: a projected file that is swapped, a variable, a program.
+"""Signing in with the token of a platform (--auth workload), in the forms that
+platforms use: a projected file that is replaced, a variable, a program.
 Base is in test_signin.py."""
 
 import json
@@ -16,7 +16,7 @@ CLAIMS = {"iss": "https://platform.example", "sub": "system:serviceaccount:a"}
 
 class Case(Patient):
     def token(self, a, seconds=600, trusted=True, **claims):
-        """One of the platform, that the authorization server trusts."""
+        """A platform's token, which the authorization server trusts."""
         text = jwt({**CLAIMS, "aud": a.issuer, "mark": a.mark,
                     "exp": int(time.time()) + seconds,
                     "jti": os.urandom(8).hex(), **claims})
@@ -47,7 +47,8 @@ class Case(Patient):
                 for r in a.seen_at("/token")]
 
     def stays(self, a, m, p):
-        """No assertion at the MCP server, in argv or in what is said."""
+        """Checks that no assertion is in a request to the MCP server, in argv
+        or on stderr."""
         with open("/proc/%d/cmdline" % p.proc.pid, "rb") as f:
             seen = [f.read().decode(), p.err()]
         for r in m.requests:
@@ -59,8 +60,9 @@ class Case(Patient):
 
 class Platforms(Case):
     def test_projected_file(self):
-        """Kubernetes: a link to a link to a folder, which is swapped. The
-        file is open to the group and to others, and that is no warning."""
+        """As Kubernetes does it: the token's path goes through a link to a
+        folder, which is replaced.  A file that others can read is accepted
+        without a warning."""
         a = self.auth(registers=False)
         m = self.protected(a, challenge_scope="r")
         folder = os.path.join(self.tmp, "projected")
@@ -98,8 +100,8 @@ class Platforms(Case):
         self.counted(a, 0, 0)
 
     def test_another_person(self):
-        """What one saw is not shown to the next, even with the token that is
-        there still; but with a renewed one."""
+        """The startup cache is not shown to another subject, even if the store
+        still has a token; but with a new assertion for the same subject."""
         a = self.auth(registers=False)
         m = self.protected(a)
         args = ("--assertion-file", self.file(self.token(a)))
@@ -138,8 +140,8 @@ class Platforms(Case):
         self.stays(a, m, p)
 
     def test_program(self):
-        """What a metadata server gives, with the line end of its client; run
-        anew for each token. It does not get the variables of others."""
+        """The program runs for each token; a newline at the end of its output
+        is ignored.  It does not get the variable with the client secret."""
         a = self.auth()
         m = self.protected(a)
         tokens = [self.token(a), self.token(a)]
@@ -180,7 +182,7 @@ class Platforms(Case):
 
 class Failures(Case):
     def refused(self, m, *args, tokens=0, **kw):
-        """Says what; no other grant, and no second try."""
+        """Returns the error's message; no other grant and no second try."""
         before = m.auth.token_requests()
         p = self.splice_workload(m, *args, **kw)
         for _ in range(5):
@@ -214,14 +216,15 @@ class Failures(Case):
                       self.refused(m, "--assertion-file", "/none"))
         self.assertIn("--assertion-env AT: the variable is not set",
                       self.refused(m, "--assertion-env", "AT"))
-        # the token itself where its name belongs
+        # a token given in place of a variable's or a file's name
         for option in ("--assertion-env", "--assertion-file"):
             said = self.refused(m, option, "sk_live_0123456789abcdef")
             self.assertIn(option + " (redacted)", said)
             self.assertNotIn("sk_live", said)
 
     def test_claims_twice(self):
-        """Others may read another one of the two."""
+        """A JWT that has a claim twice is refused: another parser may take
+        the other value."""
         a = self.auth()
         m = self.protected(a)
         for claims in ('{"aud":"%s","aud":"https://x"}',
@@ -235,8 +238,8 @@ class Failures(Case):
             self.assertIn("twice", said)
 
     def test_for_another(self):
-        """Whom the MCP server names gets it only if the token does, too, or
-        the user."""
+        """The issuer that the MCP server names gets the assertion only if aud
+        or --issuer names it, too."""
         a = self.auth()
         m = self.protected(a)
         for aud in ("https://real.example", a.issuer + "/", a.issuer + "/t",
@@ -273,8 +276,8 @@ class Failures(Case):
             m, "--assertion-command", "/none"))
 
     def test_refused(self):
-        """An OAuth error is final: the same is not asked again, and nothing
-        else is."""
+        """An OAuth error is final: the assertion is not sent again, and no
+        other grant is tried."""
         for name in ("invalid_grant", "invalid_scope", "unauthorized_client",
                      "invalid_client", "unsupported_grant_type"):
             a = self.auth()
@@ -288,7 +291,7 @@ class Failures(Case):
             self.counted(a, 0, 0)
 
     def test_later(self):
-        """What is of the moment is asked once more, with what is there then."""
+        """A temporary failure is retried, with the assertion of that time."""
         a = self.auth()
         m = self.protected(a)
         first, second = self.token(a), self.token(a)
@@ -303,7 +306,7 @@ class Failures(Case):
         self.assertEqual(self.assertions(a), [first] + [second] * 3)
 
     def test_another_issuer(self):
-        """An assertion is not sent to whomever the MCP server names next."""
+        """The assertion is not sent to an issuer that is named later."""
         a, b = self.auth(), self.auth()
         m = self.protected(a)
         t = self.token(a)
