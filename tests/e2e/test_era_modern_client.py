@@ -1,6 +1,6 @@
-"""A client that speaks 2026-07-28: in front of a server of the same revision
-it is passed through, in front of a legacy one everything is bridged, and
-what the server asks is parked."""
+"""A client that speaks 2026-07-28: its requests are passed through to a server
+of the same revision and bridged for a legacy server, and a call whose legacy
+server asks a question is parked."""
 
 import itertools
 import json
@@ -51,12 +51,12 @@ class Base(eraserver.Case):
 
     @staticmethod
     def asked(s):
-        """What was asked of the server; a stream may be opened at any time."""
+        """The server's POSTs but for listens, which may come at any time."""
         return [post for post in s.posts() if post.startswith("POST ") and
                 post != "POST subscriptions/listen"]
 
     def nth(self, p, ident, n, seconds=support.LIVE):
-        """The nth of them, from 0."""
+        """Waits for the nth of these notifications, from 0."""
         end = time.monotonic() + seconds
         while len(self.subscribed(p, ident)) <= n:
             if time.monotonic() > end:
@@ -67,7 +67,7 @@ class Base(eraserver.Case):
         return self.subscribed(p, ident)[n]
 
     def acknowledged(self, p, ident):
-        """What was honoured; comes before all else."""
+        """The acknowledged notifications; the acknowledgement comes first."""
         method, params = self.nth(p, ident, 0)
         self.assertEqual(method, ACK)
         return params["notifications"]
@@ -85,7 +85,7 @@ class Base(eraserver.Case):
 
     def retry(self, p, name, result, answers=None, caps=None, state=None,
               **args):
-        """The call again, with answers and state."""
+        """Sends the call again, with answers and state."""
         return self.again(p, "tools/call", {"name": name, "arguments": args},
                           result, answers, caps, state)
 
@@ -124,7 +124,7 @@ class ToModern(Base):
         p.finish()
 
     def test_results_pass(self):
-        """Known or not: the client judges."""
+        """Results and errors are passed on, known to the proxy or not."""
         s, p = self.start()
         for result in ({"resultType": "x/new", "a": 1}, {"content": []},
                        {"resultType": "task", "taskId": "t", "ttlMs": None},
@@ -201,7 +201,7 @@ class ToModern(Base):
         p.finish()
 
     def test_cancel(self):
-        """Closes the stream; nothing more is said of it."""
+        """The proxy closes the call's stream, and sends no notification."""
         s, p = self.start()
         self.works(s, p)
         for n, meta in enumerate(({}, {"progressToken": "t"})):
@@ -231,7 +231,8 @@ class ToModern(Base):
         p.finish()
 
     def test_broken_stream(self):
-        """Again with a new id where it is safe; the client sees its own."""
+        """A safe call is sent again under a new id, and answered under the
+        client's id."""
         for how in ("cut", "end", "head"):
             s, p = self.start()
             p.ask("tools/list")
@@ -247,7 +248,8 @@ class ToModern(Base):
             p.finish()
 
     def test_no_version_of_ours(self):
-        """Only -32020 and -32022 are ours to mend: others are passed on."""
+        """A call gets -32022 and no common version: the client gets an error,
+        and later calls work."""
         s, p = self.start()
         self.works(s, p)
 
@@ -262,8 +264,8 @@ class ToModern(Base):
         p.finish()
 
     def test_sent_while_the_server_is_not_known(self):
-        """It goes out as it came: with its own capabilities, in its own
-        shape; a listen is acknowledged by the server itself."""
+        """Calls that wait while the proxy probes the server are sent as they
+        came, with their own capabilities; the server acknowledges a listen."""
         s, p = self.start("--no-memory")
         self.assertIn("result", p.ask("tools/list"))
         lost, found = threading.Event(), threading.Event()
@@ -303,7 +305,7 @@ class ToModern(Base):
         self.assertEqual({r.method for r in s.requests}, {"POST"})
         self.assertEqual(s.seen("initialize"), [])
         self.assertEqual(s.seen("notifications/initialized"), [])
-        # what the client did not ask for
+        # the client did not ask for it
         self.assertEqual(s.seen("subscriptions/listen"), [])
 
 
@@ -311,7 +313,7 @@ class ListenToModern(Base):
     shape = "modern"
 
     def test_several(self):
-        """Each with its own id, of the type it was given."""
+        """Each subscription keeps its own id, and the id its type."""
         s, p = self.start()
         a = p.listen(toolsListChanged=True)
         b = p.listen(resourceSubscriptions=["file:///a", "file:///refused"])
@@ -346,7 +348,7 @@ class ListenToModern(Base):
         self.assertEqual(s.notes, [])
 
     def test_end_in_order(self):
-        """The result is the client's."""
+        """The server ends the subscription: the client gets the result."""
         s, p = self.start()
         a = p.listen(toolsListChanged=True)
         self.acknowledged(p, a)
@@ -360,8 +362,8 @@ class ListenToModern(Base):
         p.finish()
 
     def test_abrupt_end(self):
-        """Opened again under another id; the client sees one stream, and
-        what it may have missed."""
+        """The proxy opens the subscription again under another id; the client
+        sees one subscription, and is notified of what it may have missed."""
         for how in ("cut", "eof"):
             s, p = self.start()
             a = p.listen(toolsListChanged=True)
@@ -382,7 +384,7 @@ class ListenToModern(Base):
 
 
 class ToLegacy(Base):
-    """Row by row."""
+    """Each row of the translation to a legacy server."""
 
     shape = "legacy"
 
@@ -404,7 +406,7 @@ class ToLegacy(Base):
         self.assertEqual(s.deleted, s.made[-1:])
 
     def test_without_a_name(self):
-        """clientInfo is optional in the one, required in the other."""
+        """clientInfo is optional in the modern era, required in initialize."""
         s, p = self.start()
         meta = p.stamped()["_meta"]
         del meta[META + "clientInfo"]
@@ -526,7 +528,8 @@ class ToLegacy(Base):
         p.finish()
 
     def test_logs(self):
-        """Only what a request asked for, on its own stream."""
+        """The client gets only log messages of the level that a request asked
+        for, from that request's stream."""
         s, p = self.start()
         p.ask("tools/call", p.stamped({"name": "speaks"}))
         self.assertEqual(p.notes("notifications/message"), [])
@@ -552,7 +555,7 @@ class ToLegacy(Base):
         p.finish()
 
     def test_logs_of_a_server_without(self):
-        """It has no level to be set; the call is none the worse."""
+        """A server without logging gets no setLevel; the call works."""
         s, p = self.start(capabilities={"tools": {}})
         m = p.ask("tools/call", p.stamped({"name": "echo"},
                                           **{META + "logLevel": "debug"}))
@@ -561,7 +564,7 @@ class ToLegacy(Base):
         p.finish()
 
     def test_logs_on_the_one_stream(self):
-        """HTTP+SSE has no other: whoever asked gets them."""
+        """HTTP+SSE has one stream: a call that asked for logs gets them."""
         s, p = self.start(shape="sse")
         p.ask("tools/call", p.stamped({"name": "speaks"}))
         self.assertEqual(p.notes("notifications/message"), [])
@@ -573,7 +576,8 @@ class ToLegacy(Base):
         p.finish()
 
     def test_logs_in_parallel(self):
-        """The most verbose of those in flight; each its own."""
+        """Two calls in parallel ask for different levels: each gets only
+        messages of its own level."""
         s, p = self.start()
         a = p.start("tools/call", p.stamped(
             {"name": "holds", "arguments": {"key": "k"}},
@@ -612,7 +616,7 @@ class ToLegacy(Base):
         p.finish()
 
     def test_question_of_nobody(self):
-        """roots/list at the start, as some servers do."""
+        """roots/list at the start, as some servers send, gets an error."""
         s, p = self.start()
         self.works(s, p)
         session = list(s.sessions.values())[0]
@@ -646,7 +650,7 @@ class ToLegacy(Base):
         p.finish()
 
     def test_session_is_lost(self):
-        """As for any client: nothing is seen of it."""
+        """The client does not notice that the session is lost."""
         for shape in ("legacy", "sse"):
             s, p = self.start(shape=shape)
             a = p.listen(toolsListChanged=True,
@@ -655,7 +659,7 @@ class ToLegacy(Base):
             self.works(s, p)
             s.become(shape, "cut")
             self.works(s, p)
-            # the gap is told, and both go on
+            # the client is notified because of the gap; both then go on
             self.nth(p, a, 1)
             self.assertTrue(s.wait(lambda: any(
                 "file:///a" in x.subscribed for x in s.sessions.values()),
@@ -685,11 +689,12 @@ class ToLegacy(Base):
             self.assertEqual(p.said(m), {"ok": YES})
             self.assertEqual(s.ran("k"), 1)
         p.finish()
-        # where the session was not renewed the server asked undeclared
+        # if the session was not renewed, the server used what the session
+        # had not declared
         s.faults[:] = [f for f in s.faults if "not declared" not in f]
 
     def test_stateless(self):
-        """Nothing to listen on; calls work."""
+        """A server without sessions offers no stream; calls work."""
         s, p = self.start(stateful=False)
         self.works(s, p)
         a = p.listen(**LISTS)
@@ -723,7 +728,8 @@ class ListenToLegacy(Base):
             p.finish()
 
     def test_acknowledged_when_it_listens(self):
-        """Nothing that happens after it is missed."""
+        """The acknowledgement comes when the GET stream is open, so that no
+        later notification is missed."""
         s, p = self.start()
         plain = s.legacy_get
         s.legacy_get = lambda rx, tx: (time.sleep(0.3), plain(rx, tx))
@@ -734,7 +740,7 @@ class ListenToLegacy(Base):
         p.finish()
 
     def test_no_stream(self):
-        """A server that offers none: nothing can be promised."""
+        """The server offers no GET stream: nothing is acknowledged."""
         s, p = self.start(stream=False)
         self.works(s, p)
         a = p.listen(**LISTS)
@@ -750,7 +756,7 @@ class ListenToLegacy(Base):
         p.finish()
 
     def test_subscriptions(self):
-        """Counted: the last one that leaves unsubscribes."""
+        """The proxy unsubscribes when a URI's last subscription ends."""
         s, p = self.start()
         a = p.listen(resourceSubscriptions=["file:///a", "file:///b"])
         b = p.listen(resourceSubscriptions=["file:///a"])
@@ -793,12 +799,13 @@ class ListenToLegacy(Base):
 
 
 class Parked(Base):
-    """What a legacy server asks."""
+    """Calls for which a legacy server asks questions."""
 
     shape = "legacy"
 
     def each_way(self, fn):
-        """On the POST's stream, the GET's, and the one of HTTP+SSE."""
+        """The server asks on the POST's stream, the GET's, and that of
+        HTTP+SSE."""
         for kw in ({}, {"ask_on": "get"}, {"shape": "sse"}):
             s, p = self.start(**kw)
             if kw.get("ask_on"):
@@ -886,7 +893,7 @@ class Parked(Base):
         self.assertIn("requestState", m["error"]["message"])
 
     def test_wrong_state(self):
-        """Nobody gets at another call's question with it."""
+        """A wrong requestState does not reach another call's question."""
         s, p = self.start()
         r = self.required(p.answer(p.tell("form", key="k")))
         token = r["requestState"]
@@ -919,7 +926,7 @@ class Parked(Base):
         p.finish()
 
     def test_responses_without_state(self):
-        """Mean nothing: the server does not see them."""
+        """inputResponses without a requestState are not sent to the server."""
         s, p = self.start()
         m = p.answer(p.tell("echo", more={"inputResponses": {"q1": YES}},
                             key="k"))
@@ -928,7 +935,7 @@ class Parked(Base):
         p.finish()
 
     def test_missing_answers(self):
-        """Asked again for those, and only those."""
+        """The client is asked again for the missing answers only."""
         s, p = self.start()
         r = self.required(p.answer(p.tell("many", key="k")))
         answers = self.answers(r)
@@ -956,7 +963,8 @@ class Parked(Base):
         p.finish()
 
     def test_undeclared(self):
-        """The server is told that this client cannot."""
+        """The server gets an error for a question that the client has not
+        declared."""
         for name, caps, code in (
                 ("form", {"sampling": {}}, -32601),
                 ("sample", {"elicitation": {}}, -32601),
@@ -970,8 +978,8 @@ class Parked(Base):
             s.faults.clear()
 
     def test_declared_by_the_request(self):
-        """Not by the session: another request of it may be asked, this one
-        not."""
+        """A call that declares no elicitation is not asked, even if another
+        call in the same session may be."""
         s, p = self.start()
         self.works(s, p)
         said = p.said(p.answer(p.tell("form", caps={}, key="k")))
@@ -980,7 +988,7 @@ class Parked(Base):
         p.finish()
 
     def test_not_in_other_methods(self):
-        """completion/complete cannot be asked anything."""
+        """A question during completion/complete gets an error."""
         s, p = self.start()
 
         def complete(call):
@@ -993,7 +1001,8 @@ class Parked(Base):
         p.finish()
 
     def test_answer_while_parked(self):
-        """The server did not wait: the retry gets it."""
+        """The server answers the call without waiting for the client's answer:
+        the retry gets the result."""
         s, p = self.start()
 
         def hasty(call):
@@ -1012,7 +1021,8 @@ class Parked(Base):
         p.finish()
 
     def test_question_is_withdrawn(self):
-        """By the server, while parked: its answer is nobody's."""
+        """The server cancels its question while the call is parked: the
+        client's answer is dropped."""
         s, p = self.start()
         go = threading.Event()
 
@@ -1037,7 +1047,8 @@ class Parked(Base):
         p.finish()
 
     def test_progress_around_it(self):
-        """Dropped while parked; after the retry under its token."""
+        """Progress is dropped while the call is parked, and has the retry's
+        token afterwards."""
         s, p = self.start()
 
         def tool(call):
@@ -1060,7 +1071,7 @@ class Parked(Base):
         p.finish()
 
     def test_cancel_after_the_retry(self):
-        """Reaches the server under the id it knows."""
+        """The cancel reaches the server under the id of the first request."""
         s, p = self.start()
 
         def tool(call):
@@ -1081,7 +1092,7 @@ class Parked(Base):
 
     @support.plain
     def test_client_leaves(self):
-        """The server is not left waiting."""
+        """The proxy ends soon, and cancels the question or the session."""
         s, p = self.start()
         self.required(p.answer(p.tell("form", key="k")))
         begin = time.monotonic()
@@ -1093,7 +1104,7 @@ class Parked(Base):
         self.assertTrue(s.replies or s.deleted)
 
     def test_session_lost_while_parked(self):
-        """The retry is told that its question is gone."""
+        """The retry gets an error, as its question was lost."""
         s, p = self.start()
         r = self.required(p.answer(p.tell("form", key="k")))
         s.become("legacy", "cut")
@@ -1122,7 +1133,7 @@ class Parked(Base):
         p.finish()
 
     def test_url_error(self):
-        """-32042 of 2025-11-25."""
+        """The error -32042 (URL elicitation) of 2025-11-25 is bridged."""
         s, p = self.start()
         r = self.required(p.answer(p.tell("url_error", key="k")))
         self.assertEqual(list(r["inputRequests"].values()), [
@@ -1144,8 +1155,8 @@ class Parked(Base):
 
 
 class BothOnOnePipe(Base):
-    """A client has one era: after initialize a request that names its
-    version passes as it is."""
+    """A client has one era: after initialize, a request that names the modern
+    version is passed on as it is."""
 
     def start_both(self, shape):
         s = self.era(shape)
@@ -1177,7 +1188,8 @@ class BothOnOnePipe(Base):
                          "complete")
 
     def test_dual(self):
-        """It refuses both in one session, and its modern era is used."""
+        """A server with both eras refuses both in one session: the modern
+        one is used."""
         s, p = self.start_both("dual")
         m = p.answer(p.tell("echo", key="m"))
         self.assertEqual(m["result"]["resultType"], "complete")
@@ -1189,7 +1201,7 @@ class BothOnOnePipe(Base):
 
 class Many(Base):
     def test_listens(self):
-        """50 of them, in each pair."""
+        """50 subscriptions to each kind of server."""
         def one(shape):
             s, p = self.start(shape=shape)
             ids = [p.listen(toolsListChanged=True, resourceSubscriptions=[
@@ -1212,7 +1224,7 @@ class Many(Base):
         self.each(["legacy", "sse", "modern"], one)
 
     def test_too_many_listens(self):
-        """Whatever the bound is, each of them is answered."""
+        """Each subscription is acknowledged or gets an error."""
         s, p = self.start(shape="legacy")
         ids = [p.start("subscriptions/listen", p.stamped(
             {"notifications": {"toolsListChanged": True}}))
@@ -1227,7 +1239,7 @@ class Many(Base):
         p.finish()
 
     def test_at_once(self):
-        """60 calls, in each pair."""
+        """60 calls to each kind of server."""
         def one(shape):
             s, p = self.start(shape=shape)
             ids = [p.tell("echo", key=n) for n in range(60)]
@@ -1238,7 +1250,7 @@ class Many(Base):
         self.each(["legacy", "sse", "modern", "dual"], one)
 
     def test_ids(self):
-        """Come back as they were written."""
+        """Ids come back as the client wrote them."""
         def one(shape):
             s, p = self.start(shape=shape)
             for raw in (b'1', b'-7', b'1.50', b'1e3', b'"1"', b'"\\u00e9"',
@@ -1269,7 +1281,7 @@ class Many(Base):
         p.finish()
 
     def test_sessions_are_not_spent(self):
-        """One for a client, whatever it asks first."""
+        """The proxy makes one session for a client."""
         s, p = self.start(shape="legacy")
         for n in itertools.islice(itertools.count(), 5):
             self.works(s, p)
