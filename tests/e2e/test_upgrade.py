@@ -1,5 +1,5 @@
-"""Upgrades: files that other versions of mcpsplice have written, and an old and
-a new copy on one HOME.
+"""Upgrades: files that other versions of mcpsplice have written, and an old
+and a new copy with the same HOME.
 
 tests/data/upgrade/VERSION holds what the program of a release left behind (see
 README there).  With MCPSPLICE_OLD=PROGRAM, the program of the release before,
@@ -26,8 +26,8 @@ from support import HERE, INITIALIZED, LIVE, PROGRAM, alone, init
 
 DATA = os.path.join(HERE, "..", "data", "upgrade")
 OLD = os.environ.get("MCPSPLICE_OLD", "")
-# The files of mcpsplice are named by a hash over the URL, so the servers are
-# always at the same place: one that nobody else uses.
+# The files of mcpsplice are named by a hash of the URL, so the servers always
+# have the same addresses, which no other program uses.
 HOST, ISSUER, PORT = "127.83.17.1", "127.83.17.2", 18765
 STORE = ".local/state/mcpsplice/auth"
 SESSIONS = ".local/state/mcpsplice/sessions"
@@ -45,7 +45,7 @@ def read(path):
 
 
 def write(path, data):
-    """A file of mcpsplice's own: nobody else may read it."""
+    """Writes a file that only its owner may read."""
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     if os.path.exists(path):
         os.unlink(path)
@@ -58,7 +58,7 @@ def profile_args(profile):
 
 
 class Recalled(authserver.Protected):
-    """The server of the files: what it says is in the startup cache."""
+    """The MCP server whose answers are in the old startup cache."""
 
     def __init__(self, auth, **kw):
         super().__init__(auth, host=HOST, port=PORT, **kw)
@@ -69,7 +69,7 @@ class Recalled(authserver.Protected):
 
 
 class World(authserver.Case):
-    """The servers at their place."""
+    """Starts the servers at their fixed addresses."""
 
     def setUp(self):
         super().setUp()
@@ -83,7 +83,7 @@ class World(authserver.Case):
         self.b = self.browser()
 
     def be_alone(self):
-        """Waits until no other run of these tests is there."""
+        """Waits until no other process runs these tests."""
         name = socket.socket(socket.AF_UNIX)
         self.addCleanup(name.close)
         limit = pace.Limit(LONG)
@@ -130,7 +130,7 @@ class World(authserver.Case):
 
 
 def each_version(base):
-    """A class for each release whose files are there, in place of this one."""
+    """Makes a subclass of base for each release that has files in DATA."""
     for version in sorted(os.listdir(DATA)):
         if os.path.isdir(os.path.join(DATA, version, "auth")):
             name = "%s_%s" % (base.__name__, version.replace(".", "_"))
@@ -139,7 +139,7 @@ def each_version(base):
 
 
 class Old(World):
-    """On a HOME of that version."""
+    """A HOME with the files of an old version."""
     version = None
 
     def setUp(self):
@@ -160,7 +160,8 @@ class Old(World):
             self.know(doc)
 
     def know(self, doc):
-        """The authorization server remembers what it once gave."""
+        """Makes the authorization server know the record's client and
+        tokens."""
         a, c, t = self.a, doc["client"], doc["token"]
         client = authserver.Client(c["id"], c.get("secret"), c["method"],
                                    [c["redirect_uri"]])
@@ -180,7 +181,7 @@ class Old(World):
         return json.loads(read(self.records[profile][0]))
 
     def edit(self, profile, fn):
-        """The record as another version would write it; its new content."""
+        """Edits the record as another version would; returns its content."""
         path, doc = self.records[profile]
         doc = json.loads(json.dumps(doc))
         fn(doc)
@@ -189,7 +190,7 @@ class Old(World):
         return text
 
     def unasked(self):
-        """Nobody was bothered."""
+        """Checks that the user was not asked and no client registered."""
         self.assertEqual((self.b.opened(), self.a.authorizations,
                           self.a.registrations, self.a.reuse_events),
                          ([], 0, 0, 0))
@@ -213,7 +214,7 @@ class SignedIn(Old):
         self.unasked()
 
     def test_refresh(self):
-        """One that is over is renewed, and the record stays what it was."""
+        """An expired token is refreshed; the rest of the record stays."""
         for profile in ("plain", "secret"):
             before = self.record(profile)
             self.a.expire()
@@ -246,7 +247,7 @@ class SignedIn(Old):
             self.assertTrue(os.path.exists(self.records[profile][0]))
 
     def test_helper(self):
-        """The same record, kept by a helper."""
+        """A store helper has the old record."""
         helper, log = self.helper(read(self.records["plain"][0]))
         self.a.expire()
         p = self.proxy("--auth-store", "helper:" + helper)
@@ -279,7 +280,7 @@ esac
         self.assertEqual(set(read(log).decode().split()), {"get"})
 
     def refused(self, args=()):
-        """Says what is wrong, without asking anybody."""
+        """The error says that the record is newer; the user is not asked."""
         p = self.proxy(*args)
         p.send(init("hello"))
         e = self.our_error(p.answer("hello", LONG), "auth_required", "no")
@@ -300,7 +301,7 @@ esac
             self.assertIn("was written by a newer mcpsplice", said, words)
         self.assertEqual(read(path), text)
         self.unasked()
-        # the way that the message names
+        # the way out that the message names
         p = self.proxy("--profile", "work")
         p.hello()
         self.works(p)
@@ -313,7 +314,7 @@ esac
         self.newer(lambda doc: doc["client"].update(method="tls_client_auth"))
 
     def test_unknown_members(self):
-        """They outlive each rewrite of the same sign-in."""
+        """Unknown members of a record are kept when a refresh rewrites it."""
         new = {"later": {"a": [1, None, "\u00fc\0"], "b": 1.5},
                "number": 9007199254740993}
 
@@ -333,14 +334,14 @@ esac
             for part in (doc, doc["client"], doc["token"]):
                 self.assertEqual({k: part.get(k) for k in new}, new)
         self.unasked()
-        # what belongs to the token goes with it, the rest stays
+        # a new login replaces the token's members, and keeps the record's
         status, said = self.command("login", self.m.url, "--browser",
                                     self.b.command)
         self.assertEqual(status, 0, said)
         self.assertEqual({k: self.record().get(k) for k in new}, new)
 
     def test_torn(self):
-        """It is named, and "logout" removes it."""
+        """The error names a truncated record, and "logout" removes it."""
         path = self.records["plain"][0]
         write(path, read(path)[:-20])
         p = self.proxy()
@@ -356,8 +357,8 @@ esac
 
 
     def test_around_a_login(self):
-        """Lines of a newer one in the state of a sign-in, and anything in the
-        files of locks, are in nobody's way."""
+        """A login ignores unknown lines in a pending file, and any content of
+        a lock file."""
         for name in self.listed(STORE):
             path = self.own(STORE, name)
             if name.startswith("pending-"):
@@ -381,8 +382,8 @@ DIFFERS = {"https://127.0.0.1./mcp": "name=127.0.0.1-55f7af77d2f7a92e"}
 
 class Names(World):
     def test_names_of_records(self):
-        """Each URL has the name that it has always had: with another one it
-        would be signed out.  The names come from libcurl, too."""
+        """The record of each URL has the name that old versions gave it: with
+        another one, the user would be signed out.  libcurl affects it, too."""
         for path in glob.glob(os.path.join(DATA, "*", "names")):
             log = self.path("names", "")
             helper = self.path("name", "#!/bin/sh\nhead -n 1 >>%s\n" % log,
@@ -406,8 +407,8 @@ class Names(World):
 @each_version
 class Cache(Old):
     def test_early_answer(self):
-        """The server is down: what it said to the old program is the answer,
-        and its tools are there."""
+        """The server is down: the proxy answers initialize and tools/list
+        with what the old program has stored."""
         self.m.down()
         p = self.splice(self.m, "--profile", "work", "--init-timeout", "2")
         p.send(init("hello"))
@@ -416,7 +417,7 @@ class Cache(Old):
         self.assertEqual(p.ask("tools/list")["result"], TOOLS)
 
     def test_used_and_not_written_again(self):
-        """It is the same that the new program would write."""
+        """The old cache is used, and not rewritten, as nothing changed."""
         before = self.identities()
         p = self.proxy("--profile", "work")
         p.hello()
@@ -432,7 +433,8 @@ class Cache(Old):
         return found
 
     def first_request(self):
-        """Of a legacy client to the server that the files call modern."""
+        """The first request to the server that the files say is modern, for a
+        legacy client."""
         before = len(self.modern.requests)
         p = self.splice(self.modern)
         p.send(init("hello"))
@@ -441,14 +443,14 @@ class Cache(Old):
         return self.modern.requests[before].rpc
 
     def test_era(self):
-        """A server that was modern is asked as one; else it would not."""
+        """The first request is modern only because of the era in the cache."""
         self.assertNotEqual(self.first_request(), "initialize")
         for name in self.listed(CACHE):
             os.unlink(self.own(CACHE, name))
         self.assertEqual(self.first_request(), "initialize")
 
     def run_all(self):
-        """Each kind of file is looked for; returns what was logged."""
+        """Makes the proxy read each kind of file; returns the logs."""
         p = self.proxy("--profile", "work", "-vv")
         p.hello()
         p.ask("tools/list")
@@ -460,7 +462,7 @@ class Cache(Old):
         return p.err() + q.err()
 
     def test_newer(self):
-        """Left alone bit for bit, and all works."""
+        """Cache files of a newer version are not changed, and calls work."""
         for name in self.listed(CACHE):
             path = self.own(CACHE, name)
             write(path, re.sub(rb'^\{"mcpsplice":\d+', b'{"mcpsplice":99',
@@ -475,7 +477,7 @@ class Cache(Old):
         self.unasked()
 
     def test_torn(self):
-        """Ignored, and written anew."""
+        """Truncated cache files are ignored and written again."""
         for name in self.listed(CACHE):
             path = self.own(CACHE, name)
             write(path, read(path)[:-3])
@@ -483,7 +485,7 @@ class Cache(Old):
         self.assertIn("damaged", self.run_all())
         mended = {name for name in self.listed(CACHE) if torn[
             os.path.join(CACHE, name)] != read(self.own(CACHE, name))}
-        # two servers, a start and an era each
+        # a startup cache and an era for each of the two servers
         self.assertEqual(len(mended), 4, mended)
         self.unasked()
 
@@ -491,7 +493,7 @@ class Cache(Old):
 @each_version
 class Sessions(Old):
     def test_ended(self):
-        """The session of an old program that was killed."""
+        """The proxy ends the session of an old program that was killed."""
         note = self.session_note()
         sid = read(note).decode().split("\n")[3]
         p = self.proxy("--profile", "work")
@@ -502,7 +504,8 @@ class Sessions(Old):
         self.assertFalse(os.path.exists(note))
 
     def left(self, text, age):
-        """Not ended, and still there."""
+        """Starts a proxy, which does not end the session of a note with this
+        text and age; returns whether the note stayed as it was."""
         note = self.session_note()
         sid = read(note).decode().split("\n")[3]
         write(note, text(read(note)))
@@ -524,7 +527,7 @@ class Sessions(Old):
 
 
 class Configuration(World):
-    """Files, variables and command lines of an old version."""
+    """Configuration files, variables and command lines of an old version."""
 
     @staticmethod
     def cases():
@@ -547,7 +550,7 @@ class Configuration(World):
         return rows
 
     def shown(self, args, env):
-        """What --show-config says, but for the defaults."""
+        """The output of --show-config without the defaults."""
         write(self.own(".config/mcpsplice/config"),
               read(os.path.join(DATA, "config")))
         status, out, err = self.once(list(args) + ["--show-config"],
@@ -581,7 +584,7 @@ class Configuration(World):
                          {"yes"})
 
     def test_an_option_of_a_newer_one(self):
-        """It is named, with the version that does not know it."""
+        """The error names the unknown option and the running version."""
         write(self.own(".config/mcpsplice/config"), b"of-the-future = 1\n")
         version = self.command("--version")[1].split()[1].rstrip(",")
         status, text = self.command("--show-config")
@@ -590,8 +593,8 @@ class Configuration(World):
         self.assertIn("mcpsplice " + version, text)
 
     def test_wrapped_hosts(self):
-        """A host's file that an old program has changed needs no change, and
-        its backup is found."""
+        """A host's file that an old version has wrapped is not changed again,
+        and its backup is found."""
         for data in glob.glob(os.path.join(DATA, "*", "host")):
             path = self.own(".cursor/mcp.json")
             for name in os.listdir(data):
@@ -608,7 +611,7 @@ class Configuration(World):
 
 
 class BothCase(test_signin_many.Case):
-    """The program of the release before, and this one."""
+    """Runs the program of the release before, and this one."""
 
     def setUp(self):
         super().setUp()
@@ -635,7 +638,8 @@ class BothCase(test_signin_many.Case):
         return status, out.decode() + err
 
     def whole(self, path, pids):
-        """Each line is one of these processes'; returns whose."""
+        """Checks that each line is whole JSON, from one of these processes;
+        returns the pids."""
         with open(path, "rb") as f:
             rows = [json.loads(line) for line in f]
         self.assertTrue(rows)
@@ -648,8 +652,8 @@ class BothCase(test_signin_many.Case):
 
 class BothRounds(BothCase):
     def rounds(self, n, fell):
-        """Each call needs a new token, each round kills one process of
-        either version at a random moment: fell(p)."""
+        """In each round, calls need a new token, and fell(p) kills a process
+        of either version at a random moment."""
         dice = random.Random(os.environ.get("E2E_SEED", "23"))
         programs = [OLD, PROGRAM]
         ps = [self.signed_in_one(programs[i % 2]) for i in range(4)]
@@ -687,13 +691,13 @@ class BothRounds(BothCase):
         self.assertGreater(min(seen[p] for p in programs), n // 5)
         for p in ps:
             self.calls(p)
-            # no other copy has ended its session for it
+            # no other copy has ended this proxy's session
             self.assertNotIn("new session, number", p.err())
             p.finish()
         for program in programs:
             status, text = self.command(program, "status", self.m.url)
             self.assertEqual(status, 0, text)
-        # one more of each ends the sessions of the dead
+        # another proxy of each version ends the sessions of the killed ones
         for program in programs:
             p = self.signed_in_one(program)
             pids.add(p.pid)
@@ -705,7 +709,8 @@ class BothRounds(BothCase):
 
     @alone
     def test_proxies_are_killed(self):
-        """Its login process stores what it got, so nobody is signed out."""
+        """The login process of a killed proxy stores the new token, so the
+        user stays signed in."""
         self.rounds(60, lambda p: p.kill())
         self.counted(opened=1)
         asked, given = self.refreshes()
@@ -714,8 +719,8 @@ class BothRounds(BothCase):
 
     @alone
     def test_all_are_killed(self):
-        """Its login process, too. What that had got is lost, so the server
-        must take the token of before."""
+        """The login process is killed, too.  Its new token is lost, so the
+        server must still accept the old refresh token."""
         self.a.grace = 600
         self.rounds(40, self.fall)
         self.counted(opened=1)
@@ -724,7 +729,7 @@ class BothRounds(BothCase):
 class BothTogether(BothCase):
     @alone
     def test_cold(self):
-        """Four of each want the same user: one tab, one client."""
+        """Four proxies of each version sign in: one tab, one client."""
         self.a.script("authorize", authserver.hold(self.free))
         ps = [self.begin(OLD if i % 2 else PROGRAM, "--init-timeout", "100")
               for i in range(8)]
@@ -737,7 +742,7 @@ class BothTogether(BothCase):
         self.assertEqual(self.a.token_requests(), 1)
 
     def test_first_is_killed(self):
-        """One waits for the login that the other began."""
+        """A proxy waits for the login that one of the other version began."""
         for first, second in ((OLD, PROGRAM), (PROGRAM, OLD)):
             self.free.clear()
             self.a.script("authorize", authserver.hold(self.free))
@@ -754,7 +759,7 @@ class BothTogether(BothCase):
         self.assertEqual((len(self.b.opened()), self.a.reuse_events), (2, 0))
 
     def test_logout_of_a_login(self):
-        """One signs out while the other waits for its user."""
+        """One version's logout ends the other version's pending sign-in."""
         for first, second in ((OLD, PROGRAM), (PROGRAM, OLD)):
             self.free.clear()
             self.a.script("authorize", authserver.hold(self.free))
@@ -774,7 +779,8 @@ class BothTogether(BothCase):
                     os.unlink(os.path.join(self.store(), name))
 
     def logout(self, first, second):
-        """One signs out; the other notices, and asks."""
+        """One version signs out; the other's proxy notices, and opens a
+        browser."""
         p = self.signed_in_one(first)
         status, text = self.command(second, "logout", self.m.url)
         self.assertEqual(status, 0, text)
@@ -793,12 +799,13 @@ class BothTogether(BothCase):
 class BothBackAndForth(BothCase):
     @staticmethod
     def unknown(doc):
-        """What a later version has put there."""
+        """The members that a later version added."""
         return [part.get("later") for part in
                 (doc, doc["client"], doc["token"])]
 
     def test_record(self):
-        """An upgrade, a downgrade, and so on, with a refresh in each."""
+        """The versions take turns, with a refresh each time: the record keeps
+        a later version's members."""
         self.signed_in_one(PROGRAM).finish()
         self.nobody_left()
 
@@ -816,7 +823,8 @@ class BothBackAndForth(BothCase):
         self.assertEqual(self.refreshes(), (6, 6))
 
     def test_cache(self):
-        """Each answers from what the other has seen, and writes nothing."""
+        """Each version uses the other's startup cache, and does not change
+        it."""
         def cached():
             folder = os.path.join(self.home, CACHE)
             return {n: (os.stat(os.path.join(folder, n)).st_ino, read(
@@ -840,7 +848,7 @@ class BothBackAndForth(BothCase):
         self.counted(opened=1)
 
     def test_session(self):
-        """Each ends the session of one that was killed."""
+        """Each version ends the session of a killed proxy of the other."""
         for first, second in ((OLD, PROGRAM), (PROGRAM, OLD)):
             p = self.signed_in_one(first)
             sid = self.m.made[-1]
@@ -852,7 +860,7 @@ class BothBackAndForth(BothCase):
         self.assertEqual(self.notes(), [])
 
     def test_living_session(self):
-        """And leaves that of a living one alone."""
+        """No proxy ends the session of one that is running."""
         ps = [self.signed_in_one(p) for p in (OLD, PROGRAM, OLD, PROGRAM)]
         self.settle(0.5)
         for p in ps:
@@ -862,7 +870,7 @@ class BothBackAndForth(BothCase):
 
 
 class BothInPlace(BothCase):
-    """The program is replaced while it runs, as a package does it."""
+    """The program's file is replaced while it runs, as in an upgrade."""
 
     def under(self, change):
         place = self.path("bin/mcpsplice", read(OLD), 0o755)
@@ -882,12 +890,12 @@ class BothInPlace(BothCase):
         self.under(self.replace)
 
     def test_removed(self):
-        """As by npx when it tidies up."""
+        """The program's file is removed, as npx does when it cleans up."""
         self.under(os.unlink)
 
     def test_other_login_process(self):
-        """Where a system does not tell a process its own file, an old proxy
-        has a new login process."""
+        """If a process cannot find out its own file, an old proxy starts the
+        new program as its login process."""
         hide = "mount -t tmpfs none /proc"
         if not shutil.which("unshare") or subprocess.run(
                 ["unshare", "-m", "sh", "-c", hide],
@@ -917,5 +925,5 @@ if not OLD:
     del BothRounds, BothTogether, BothBackAndForth, BothInPlace
 
 if __name__ == "__main__":
-    # the servers have one place
+    # the servers have fixed addresses
     support.main(workers=1)
