@@ -1,13 +1,14 @@
-"""The bounds, walked by a peer that presses against them.  A case of Bounds is
-the proof of one row of src/base/bound_rows.h: the value is taken, one more is
-not, and then the server does as much as it can for some seconds.  The table at
-the end is for rows that are proved elsewhere: a line of it says who presses and
-how.  Meanwhile memory stays within the limit and a quarter, a byte costs as
-much CPU at the end as at the beginning, the user's other calls are answered
-within a second, and stderr gets less than 100 lines a second.
+"""A hostile peer pushes against each bound.  A test of Bounds proves one row
+of src/base/bound_rows.h: the value itself is accepted, one more is refused,
+and then the server sends as much as it can for some seconds.  The table WALK
+at the end has the rows whose values are proved elsewhere: each entry says
+which peer floods the proxy, and how.  Meanwhile memory stays within 5/4 of the
+limit, a byte costs as much CPU at the end as at the beginning, the user's
+other calls are answered within a second, and stderr gets less than 100 lines a
+second.
 
-BOUNDS_SECONDS is for how long (contrib/check --all: 10).  What presses on each
-row, or why nothing can, is in tests/data/bounds."""
+BOUNDS_SECONDS is the length of a flood (contrib/check --all: 10).  What floods
+each row, or why nothing can, is in tests/data/bounds."""
 
 import json
 import os
@@ -23,15 +24,15 @@ import pace
 import support
 from support import BOUND, INITIALIZED, init, lines, note, request
 
-# So long each of them.
+# The length of each flood.
 SECONDS = float(os.environ.get("BOUNDS_SECONDS", "1.5"))
-ENOUGH, LONG = 1.5, 10  # less is no measure of CPU
-MORE = 5                # until it costs what it did in the beginning
+ENOUGH, LONG = 1.5, 10  # a shorter flood cannot measure CPU
+MORE = 5                # most extra seconds until the cost of a byte is flat
 KB, MB = 1 << 10, 1 << 20
-# What connections, libraries and the allocator take besides.
+# Memory that connections, libraries and the allocator take besides.
 SLACK = 4 * MB
-# So few bytes are not worth any time; so much CPU from one look to the next is
-# nothing.
+# If no more bytes than FEW come, CPU without a byte is checked; up to TICK of
+# CPU between two samples does not count.
 FEW = 100 * KB
 TICK = 0.001
 
@@ -42,14 +43,14 @@ def pings(first, n):
 
 
 class Press:
-    """Sends as fast as it is taken, and counts the bytes."""
+    """Sends as fast as the proxy reads, and counts the bytes."""
 
     def __init__(self):
         self.bytes = 0
         self.over = threading.Event()
 
     def chunks(self, tx, data, most=None):
-        """The same chunk again and again; ends with the connection."""
+        """Sends the same chunk again and again, until the connection ends."""
         try:
             while not self.over.is_set() and (most is None or most > 0):
                 tx.chunk(data)
@@ -60,11 +61,11 @@ class Press:
 
 
 class Pressed(support.Case):
-    """What holds for each of them."""
+    """The checks for every flood."""
     enough = LONG
 
     def cpu(self, p):
-        """Seconds of CPU; 0 where that cannot be read."""
+        """The proxy's CPU seconds; 0 if they cannot be read."""
         try:
             # clock_getcpuclockid of Linux
             return time.clock_gettime((~p.pid << 3) | 2)
@@ -72,9 +73,9 @@ class Pressed(support.Case):
             return 0
 
     def is_flat(self, costs):
-        """Did a byte cost, of late, what it cost in the beginning?  A busy
-        machine makes it dear, as bytes come in smaller pieces, but not each
-        time; what grows is never cheap again."""
+        """Does a byte still cost what it cost in the beginning?  On a busy
+        machine bytes come in smaller pieces and cost more, but not in every
+        sample; a cost that grows with the flood is never low again."""
         rates = [max(0, later[0] - now[0] - TICK) / (later[1] - now[1])
                  for now, later in zip(costs, costs[1:])
                  if later[1] > now[1]]
@@ -84,10 +85,10 @@ class Pressed(support.Case):
 
     def worst(self, p, press, limit, drive=None, calls=True, base=None,
               served=(), flat=True):
-        """Some seconds of it, and more until a byte costs what it has cost in
-        the beginning.  drive(n) is called by a thread of its own, again and
-        again.  Each request in served costs as much as many bytes.  flat: it is
-        the same all the time."""
+        """Floods the proxy for some seconds, and longer until a byte costs as
+        much as in the beginning.  A thread calls drive(n) again and again.
+        Each request in served counts as 1 KiB.  flat: the flood is the same
+        all the time, so the CPU per byte is judged."""
         def work():
             return press.bytes + KB * len(served)
 
@@ -114,8 +115,8 @@ class Pressed(support.Case):
                 self.within(time.monotonic() - at, 1, "another call")
             self.settle(0.1)
             costs.append((self.cpu(p), work()))
-        # so many seconds of the clock it has seen, the first and the last in
-        # part; one line more tells how many were left out
+        # the flood touches this many seconds of the clock; each may have one
+        # more line, which tells how many were left out
         seconds = int(time.monotonic() - begin) + 2
         self.assertLessEqual(p.err().count("\n"),
                              (BOUND["LOG_LINES"] + 1) * seconds)
@@ -134,7 +135,7 @@ class Pressed(support.Case):
                                 SECONDS * pace.SLOW / 4, "CPU without a byte")
 
     def drive(self, p, **args):
-        """Calls that end in whatever error, one after the other."""
+        """Calls one after the other, with any result or error."""
         def once(n):
             p.send(support.call("w%d" % n, **args))
             p.answer("w%d" % n)
@@ -330,7 +331,7 @@ class Bounds(Pressed):
         self.let(0.3)
         base = p.rss_kb()       # with 64 connections
         gate.set()
-        # libcurl has 16 KiB for each, most of them not touched yet
+        # libcurl has a buffer of 16 KiB for each, most of it not touched yet
         self.worst(p, press, most // 2 + message + MB, base=base)
         p.kill()
 
@@ -404,8 +405,8 @@ class Bounds(Pressed):
             press.over.wait(support.LIVE)
         threading.Thread(target=press.chunks, daemon=True,
                          args=(get, pings(limit + 1, 1000))).start()
-        # No other calls: libcurl 7.88 reads on from one connection as long
-        # as that has more, and small messages cost the most time.
+        # No other calls: libcurl 7.88 keeps reading from one connection while
+        # that has data, and small messages cost the most time.
         self.worst(p, press, limit * 2 * KB, calls=False)
         self.assertEqual(p.count_messages("ping"), limit)
 
@@ -435,7 +436,7 @@ class Bounds(Pressed):
         p.tool()
         self.assertTrue(s.wait(lambda: open_now[0] == limit, 2))
         self.worst(p, press, limit * 64 * KB, self.drive(p))
-        # one that was closed is noticed a moment later
+        # the server notices a closed connection a moment later
         self.assertLess(most[0], 4 * limit)
         p.finish()
 
@@ -481,12 +482,12 @@ class Bounds(Pressed):
 
 @support.plain
 class Walk(Pressed, eraserver.Case):
-    """The rows of the table below.  What exactly is taken is proved elsewhere;
-    here all comes without end."""
+    """The rows of WALK below.  Their exact values are proved elsewhere; here
+    the peer floods the proxy without end."""
 
     def flood(self, p, press, line):
-        """Lines line(0), line(1), ... of the client, as fast as they are read.
-        Short ones are written one by one, so that they do not mix with those
+        """The client writes line(0), line(1), ... as fast as the proxy reads.
+        Short lines are written one by one, so that they do not mix with those
         of other calls."""
         def run():
             n = 0
@@ -506,11 +507,11 @@ def held(press):
     return lambda rx, tx: press.over.wait(support.LIVE)
 
 
-# The drivers. Each makes a function of a case, the most memory that it may
-# take, and options.
+# The drivers.  Each returns a function of a test case, the most memory that
+# the proxy may take, and options.
 
 def answer(status, body, headers=(), ctype="application/json"):
-    """The answer to each call; ID in it is the call's."""
+    """Each call gets this answer; ID in it becomes the call's id."""
     def drive(case, limit, *args):
         s, p = case.pair(*args)
         press = Press()
@@ -526,7 +527,7 @@ def answer(status, body, headers=(), ctype="application/json"):
 
 
 def stream(chunk, calls=True):
-    """What comes without end on the stream of a call."""
+    """A call's stream repeats the chunk without end."""
     def drive(case, limit, *args):
         s, p = case.pair(*args)
         press = Press()
@@ -542,8 +543,8 @@ def stream(chunk, calls=True):
 
 
 def short_streams(case, limit, *args):
-    """The listen stream and that of a call, which can be resumed, end at
-    once."""
+    """The listen stream and a call's stream can be resumed, and end at once
+    each time."""
     s = case.mcp()
     press = Press()
 
@@ -577,7 +578,7 @@ def receipt(case, limit, *args):
 
 
 def listing(shape, tools, cursor=None):
-    """The answer to each tools/list."""
+    """Each tools/list gets this answer."""
     def drive(case, limit, *args):
         s = case.era(shape)
         press = Press()
@@ -601,7 +602,7 @@ def listing(shape, tools, cursor=None):
 
 
 def result(result):
-    """The result of each call at a modern server."""
+    """Each call to a modern server gets this result."""
     def drive(case, limit, *args):
         s = case.era("modern")
         press = Press()
@@ -622,7 +623,7 @@ def result(result):
 
 
 def before_status(case, limit, *args):
-    """Messages on the stream of 2024-11-05, while a request has no status."""
+    """Messages on the HTTP+SSE stream, while a POST has no status yet."""
     s = case.era("sse")
     p = case.legacy(s, *args)
     press = Press()
@@ -642,7 +643,8 @@ def before_status(case, limit, *args):
 
 
 def questions(size):
-    """Questions for one request of a modern client, of so many bytes."""
+    """A legacy server asks questions of this size, without end, for one
+    request of a modern client."""
     def drive(case, limit, *args):
         s = case.mcp()
         press = Press()
@@ -668,8 +670,8 @@ def questions(size):
 
 
 def parks(size, answers=0):
-    """Calls of a modern client, whose legacy server asks for each of them, and
-    does not wait to answer it with so many bytes."""
+    """A modern client's calls, for each of which the legacy server asks; with
+    answers, it soon answers the call with so many bytes."""
     def drive(case, limit, *args):
         s = case.mcp()
         press = Press()
@@ -730,7 +732,7 @@ def notices(case, limit, *args):
 
 
 def client(line, held_methods=(), note_held=False, calls=True, shape=None):
-    """Lines of a legacy client, to a server that never answers these methods,
+    """Lines of a legacy client, while the server never answers these methods,
     or never acknowledges notifications."""
     def drive(case, limit, *args):
         s = case.era(shape) if shape else case.mcp()
@@ -765,7 +767,7 @@ def first(line, reader=True):
 
 
 def modern(line):
-    """Lines of a modern client that knows its legacy server."""
+    """Lines of a modern client, whose legacy server the proxy knows."""
     def drive(case, limit, *args):
         s = case.era("legacy")
         p = case.modern(s, *args)
@@ -803,19 +805,19 @@ def uri(n, size):
 
 
 def named(n):
-    """A property that becomes a header."""
+    """A tool parameter that is mirrored in a header."""
     return {"type": "string", "x-mcp-header": "h%d" % n}
 
 
 def schemas(tools, properties):
-    """Tools with so many properties, each a header."""
+    """Tools with so many parameters, each mirrored in a header."""
     return [{"name": "t%d" % n, "inputSchema": {
         "type": "object",
         "properties": {"p%d" % i: named(i) for i in range(properties)}}}
         for n in range(tools)]
 
 
-# A line for each row: what presses, the most memory, and options.
+# An entry for each row: the driver, the most memory, and options.
 WALK = {
     # the server's answers
     "challenges bytes": (answer(401, b"", [
@@ -844,16 +846,16 @@ WALK = {
         "notifications/progress", {"progressToken": 0, "progress": 1}
     )).strip() * 100, calls=False), 2 * MB),
     "listen streams": (short_streams, MB),
-    # how many are on their way depends on the speed of the machine
+    # how many answers are under way depends on the speed of the machine
     "control bytes": (receipt,
                       HALF + BOUND["FEW"] * BOUND["PART_BYTES"],
                       "--max-message", str(2 * MB), *BUFFER),
     "endpoint messages bytes": (before_status, BOUND["QUEUE_BYTES"]
                                 ),
     "asked": (questions(10), MB),
-    # the questions, the answer that tells them, and what is written of it
+    # the questions, the answer that has them, and its copy on stdout
     "asked bytes": (questions(100000), 3 * BOUND["ASKED_BYTES"]),
-    # of each the question, and the answer that tells it
+    # for each call the question, and the answer that has it
     "parked": (parks(1000), HALF + BOUND["SOME"] * 64 * KB, *BUFFER),
     "parked answers": (parks(10, 100000), 3 * HALF + BOUND["SOME"] * 64 * KB,
                        *BUFFER),
@@ -935,7 +937,7 @@ WALK = {
 
 @support.plain
 class Port(Pressed, authserver.Case):
-    """Another program on this machine, at the port of a redirect."""
+    """Another program on this machine floods the redirect's port."""
 
     def press(self, data, limit):
         m = self.protected(self.auth())
@@ -984,7 +986,7 @@ for name in WALK:
 
 @support.plain
 class Shares(support.Case):
-    """What --max-buffer is shared out to: half of it for each kind."""
+    """Half of --max-buffer is the bound of each kind of memory."""
     most, half, size = 8 * MB, 4 * MB, 50 * KB
 
     def meta(self):
@@ -995,7 +997,8 @@ class Shares(support.Case):
                 "elicitation": {"form": {}}}}}
 
     def takes(self, p, line):
-        """How many bytes of lines line(n) are read, with those in the pipe."""
+        """How many bytes of line(0), line(1), ... the proxy and the pipe
+        accept."""
         fd = p.proc.stdin.fileno()
         os.set_blocking(fd, False)
         taken, limit = 0, pace.Limit(1)
@@ -1077,7 +1080,7 @@ class Shares(support.Case):
             p.kill()
 
     def test_stdout_queue(self):
-        """Lines that are answered with an error, and nobody reads that."""
+        """Each line gets an error, and the client does not read it."""
         s = self.mcp()
         p = self.splice(s, "--max-buffer", self.most, reader=False)
         self.is_half(self.takes(p, lambda n: lines(
