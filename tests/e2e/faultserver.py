@@ -1,12 +1,12 @@
 """An HTTP/1.1 server on raw sockets that does exactly what a test tells it.
 
-Server hands each request to a function together with a Reply, which can send
+Server passes each request to a function together with a Reply, which can send
 any bytes, at any pace, and end a connection in any way.  Every request is
 recorded with its headers, its connection's number and its time.  Mcp is a
-Server that plays a proper MCP Streamable HTTP server, with sessions that it
-can be told to forget, and with each step replaceable.
+proper MCP Streamable HTTP server, in which a test can replace each step, and
+which a test can make forget its sessions.
 
-Only loopback and unix sockets, only ephemeral ports.
+The servers use only loopback and Unix sockets, and only ephemeral ports.
 """
 
 import json
@@ -27,18 +27,18 @@ WITNESSES = ("ping", "tools/list", "prompts/list", "resources/list")
 
 
 def readable(fd, seconds):
-    """Waits until it can be read.  Not by select(), which takes no descriptor
-    over 1023."""
+    """Waits until fd can be read.  Not with select(), which accepts no
+    descriptor over 1023."""
     poll = select.poll()
     poll.register(fd, select.POLLIN)
     return bool(poll.poll(seconds * 1000))
 
 
 def is_pending(sock):
-    """Is there something to be read, or the end?"""
+    """Are there bytes to be read, or the end?"""
     try:
         return readable(sock.fileno(), 0)
-    except (OSError, ValueError):       # it is closed
+    except (OSError, ValueError):       # the socket is closed
         return False
 
 
@@ -97,7 +97,7 @@ REASONS = {200: "OK", 202: "Accepted", 204: "No Content", 400: "Bad Request",
 
 
 class Reply:
-    """The way back to the client, under full control."""
+    """The answer to a request, with full control of its bytes."""
 
     def __init__(self, server, sock, request):
         self.server = server
@@ -108,10 +108,10 @@ class Reply:
         self.chunked = False
         self.ended = False
         self.keep = True
-        self.extra = []     # headers of the answer, whoever gives it
+        self.extra = []     # headers that each answer gets
 
     def raw(self, data):
-        """Bytes on the wire, as they are."""
+        """Sends bytes as they are."""
         with self.lock:
             self.sock.sendall(data)
 
@@ -121,7 +121,7 @@ class Reply:
         self.started = self.request.started = True
 
     def head(self, status, headers=(), length=None):
-        """Status line and headers; chunked when there is no length."""
+        """Sends status line and headers; chunked if there is no length."""
         out = ["HTTP/1.1 %d %s" % (status, REASONS.get(status, "Status"))]
         out += ["%s: %s" % h for h in list(headers) + self.extra]
         if length is not None:
@@ -143,7 +143,7 @@ class Reply:
         return data, heads
 
     def body(self, status, data=b"", ctype=None, headers=()):
-        """A whole answer in one send."""
+        """Sends a whole answer, in one piece if it is small."""
         data, heads = self.parts(data, ctype, headers)
         out = ["HTTP/1.1 %d %s" % (status, REASONS.get(status, "Status"))]
         out += ["%s: %s" % h for h in heads + self.extra]
@@ -167,7 +167,7 @@ class Reply:
         self.body(status, data, "text/plain; charset=utf-8", headers)
 
     def id(self):
-        """None: the request has no message, as the GET of a stream."""
+        """The request's JSON-RPC id; None if it has none, as a GET."""
         return (self.request.json or {}).get("id")
 
     def result(self, result, headers=()):
@@ -226,7 +226,7 @@ class Reply:
         self.event({"jsonrpc": "2.0", "id": self.id(), "result": result}, **kw)
 
     def end(self):
-        """The orderly end of the body."""
+        """Ends the body in the proper way."""
         with self.lock:
             if self.started and self.chunked and not self.ended:
                 self.ended = True
@@ -234,13 +234,13 @@ class Reply:
             self.ended = True
 
     def cut(self):
-        """FIN in the middle of whatever is being sent."""
+        """Sends a FIN, even in the middle of an answer."""
         self.ended = True
         self.keep = False
         shut(self.sock)
 
     def reset(self):
-        """RST in the middle of whatever is being sent."""
+        """Sends a RST, even in the middle of an answer."""
         self.ended = True
         self.keep = False
         reset_on_close(self.sock)
@@ -248,7 +248,7 @@ class Reply:
         self.sock.close()
 
     def gone(self, seconds=0.0):
-        """True once the client has closed its side; waits so long."""
+        """Has the client closed its side?  Waits up to `seconds` for it."""
         end = time.monotonic() + seconds
         while True:
             try:
@@ -276,7 +276,7 @@ def shut(sock):
 
 
 def reset_on_close(sock):
-    """Its own thread may have closed it a moment ago."""
+    """Makes close() send a RST, if the socket is still open."""
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
                         struct.pack("ii", 1, 0))
@@ -314,7 +314,7 @@ class Server:
     # the listening socket
 
     def bind(self):
-        """Takes the port without listening: connects are refused."""
+        """Binds the port without listening: connects are refused."""
         if self.unix:
             self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             self.sock.bind(self.unix)
@@ -346,7 +346,7 @@ class Server:
         self.closing.set()
         with self.lock:
             socks = list(self.open)
-            if self.sock:       # else down() is at it
+            if self.sock:       # else down() is closing it
                 socks.append(self.sock)
         for s in socks:
             shut(s)
@@ -363,7 +363,7 @@ class Server:
             except OSError:
                 return
             with self.lock:
-                if self.sock is not listener:   # down() did not see it
+                if self.sock is not listener:   # down() missed this socket
                     shut(sock)
                     return
                 self.connections += 1
@@ -397,7 +397,7 @@ class Server:
                 shut(sock)
                 return
             with self.lock:
-                if bare not in self.open:       # down() came meanwhile
+                if bare not in self.open:       # down() ran meanwhile
                     shut(sock)
                     return
                 self.open.discard(bare)
@@ -482,7 +482,7 @@ class Server:
     # what arrived
 
     def seen(self, rpc=None, method=None, **params):
-        """Requests by JSON-RPC method and HTTP method."""
+        """The requests with this JSON-RPC method and HTTP method."""
         with self.lock:
             found = list(self.requests)
         if rpc is not None:
@@ -502,9 +502,9 @@ class Server:
 
 
     def caught_up(self):
-        """Waits until it has read all that its clients have sent so far, and
-        the end of those that are gone.  A connection of its own comes last in
-        the queue of those that wait to be accepted."""
+        """Waits until the server has read all that its clients have sent so
+        far, and the EOF of closed connections.  The connection made here is
+        the last in the queue of those that wait to be accepted."""
         before = self.connections
         with socket.create_connection((self.host, self.port)):
             self.wait(lambda: self.connections > before)
@@ -512,7 +512,7 @@ class Server:
 
 
 def is_witness(m):
-    """Is it a request by which the proxy asks whether its session lives?"""
+    """Is m a request with which the proxy checks that its session lives?"""
     return m.get("method") in WITNESSES and \
         str(m.get("id")).startswith("mcpsplice-")
 
@@ -524,14 +524,13 @@ class Session:
 
 
 class Mcp(Server):
-    """A proper MCP server, until told otherwise.
+    """A proper MCP server, unless a test changes it.
 
     init     scripted answers to the next initialize requests, f(rx, tx)
     methods  JSON-RPC method -> f(rx, tx)
-    refuse   f(rx, tx): the answer to a session that is not known, whatever
-             is asked in it
-    on_get   f(rx, tx); on_note f(rx, tx) for notifications, which are
-             answered 202 after it unless it answers itself
+    refuse   f(rx, tx): the answer to each request with an unknown session
+    on_get   f(rx, tx)
+    on_note  f(rx, tx): for notifications, which get a 202 unless it answers
     """
 
     def __init__(self, **kw):
@@ -553,10 +552,10 @@ class Mcp(Server):
         self.sessions = {}
         self.made = []          # session ids, in order
         self.executed = []      # Request of each that was dispatched
-        self.witnesses = []     # pings and lists of the proxy's own, which no
-                                # tool handles: in none of the other lists
+        self.witnesses = []     # the proxy's own pings and lists, which are
+                                # in none of the other lists
         self.replies = []       # the client's answers
-        self.early = []         # requests before initialized, but for pings
+        self.early = []         # requests before initialized, no witnesses
         self.deleted = []
         self.streams = queue.Queue()
         super().__init__(handler=self.route, **kw)
@@ -593,7 +592,7 @@ class Mcp(Server):
         if witness:
             with self.lock:
                 self.witnesses.append(rx)
-        # a server that has no sessions any more knows those of before no better
+        # a server that has become stateless does not know its old sessions
         if session is None and (self.stateful or rx.sid in self.made):
             self.refuse(rx, tx)
             return
@@ -640,7 +639,7 @@ class Mcp(Server):
         return sid
 
     def initialize(self, rx, tx):
-        """The proper answer; also for use inside scripted ones."""
+        """The proper answer; scripted answers may call it, too."""
         heads = list(self.init_headers)
         if self.stateful:
             heads.append(("Mcp-Session-Id", self.new_session()))
@@ -663,22 +662,22 @@ class Mcp(Server):
         tx.result({"content": [{"type": "text",
                                 "text": json.dumps(args)}]})
 
-    # orders
+    # for tests: commands
 
     def forget(self):
-        """The sessions are gone, as after a restart."""
+        """Forgets the sessions, as after a restart."""
         with self.lock:
             self.sessions.clear()
 
     def restart(self, reset=False):
-        """Killed and started again at once: a new process, without the
-        sessions of the old one."""
+        """Acts as if the server was killed and started again at once: it
+        forgets its sessions."""
         self.down(reset)
         self.forget()
         self.up()
 
     def runs(self, key):
-        """How often the tools/call with that argument "key" was run."""
+        """How often a tools/call with this argument "key" ran."""
         with self.lock:
             found = list(self.executed)
         return sum(1 for r in found if r.rpc == "tools/call" and
@@ -688,7 +687,7 @@ class Mcp(Server):
         return len(self.seen("initialize"))
 
     def listen(self, rx, tx):
-        """An on_get that keeps the stream for push()."""
+        """An on_get that keeps the stream open, for stream()."""
         tx.sse()
         tx.chunk(": hello\n\n")
         self.streams.put(tx)
@@ -697,5 +696,5 @@ class Mcp(Server):
                 return
 
     def stream(self, seconds=PATIENCE):
-        """The next listen stream that a client has opened."""
+        """Waits for the next listen stream that a client opens."""
         return self.streams.get(timeout=seconds)
