@@ -3,10 +3,10 @@ Streamable HTTP with or without sessions ("legacy"), the stateless revision
 2026-07-28 ("modern") and both of those at one URL ("dual").  It can change
 its shape while it runs.
 
-The tools, resources and prompts are the same in each shape; Call hides what
-differs.  The modern shape is strict: what 2026-07-28 forbids is refused as it
-says, and what no server could refuse is kept in faults.  Every request is
-recorded, and so is each tool that ran.
+The tools, resources and prompts are the same in each shape; Call hides the
+differences.  The modern shape is strict: it refuses what 2026-07-28 says that
+a server refuses, and notes any other wrong behaviour of a client in faults.
+Every request is recorded, and so is each tool that ran.
 
 Case and Modern are for the tests that need such a server.
 """
@@ -63,8 +63,8 @@ def wrapped(value):
 
 
 def mirrored(schema, args):
-    """The Mcp-Param-* headers for these arguments, name (small letters) to
-    value; properties only, at any depth."""
+    """The Mcp-Param-* headers for these arguments, lower-case name to value;
+    properties only, at any depth."""
     out = {}
     for key, sub in (schema.get("properties") or {}).items():
         if not isinstance(sub, dict):
@@ -77,7 +77,7 @@ def mirrored(schema, args):
 
 
 def digest(method, params):
-    """What a requestState is bound to."""
+    """A digest of the request that a requestState is bound to."""
     kept = {k: v for k, v in params.items()
             if k not in ("_meta", "inputResponses", "requestState")}
     text = json.dumps([method, kept], sort_keys=True)
@@ -101,7 +101,7 @@ def declares(capabilities, method, params):
 # one request, whatever the era
 
 class Call:
-    """A request that is being served: what a tool sees of it."""
+    """A request that is being served, as a tool sees it."""
 
     modern = False
 
@@ -133,7 +133,7 @@ class Call:
         self.finish({"jsonrpc": "2.0", "id": self.id, "error": e}, status)
 
     def text(self, obj):
-        """A tool's result whose text is this as JSON."""
+        """Answers with a tool result whose text is obj as JSON."""
         self.result({"content": [{"type": "text",
                                   "text": json.dumps(obj, sort_keys=True)}]})
 
@@ -141,7 +141,7 @@ class Call:
         return result
 
     def missing(self, uri):
-        """The error for a resource that is not there."""
+        """Answers with the error for an unknown resource."""
         self.error(-32602 if self.modern else -32002, "Resource not found",
                    {"uri": uri})
 
@@ -158,7 +158,7 @@ class Call:
                    "params": p})
 
     def log(self, level, data):
-        """A log message, if the client wants it."""
+        """Sends a log message, if the client has asked for its level."""
         least = self.log_level()
         if least is None or LEVELS.index(level) < LEVELS.index(least):
             return
@@ -167,13 +167,13 @@ class Call:
                               "data": data}})
 
     def effect(self):
-        """The tool has done what it is for."""
+        """Records that the tool ran."""
         with self.server.lock:
             self.server.effects.append((self.params.get("name"),
                                         self.args.get("key")))
 
     def hold(self, seconds=QUESTION_TIME):
-        """Waits for a cancel: Over then; returns at the test's release."""
+        """Waits until the test releases the call; raises Over at a cancel."""
         end = time.monotonic() + seconds
         while time.monotonic() < end and not self.server.closing.is_set():
             if self.server.release.is_set():
@@ -185,8 +185,8 @@ class Call:
 
 
 class StreamableCall(Call):
-    """Answered on its own POST: by JSON, or by a stream as soon as there is
-    something to say before the answer."""
+    """A call that is answered on its own POST: with JSON, or with a stream if
+    a message comes before the answer."""
 
     def stream(self):
         if not self.tx.started:
@@ -207,11 +207,11 @@ class StreamableCall(Call):
 
 
 class Asking:
-    """Questions as requests of the server's own (all legacy revisions)."""
+    """Questions as requests of the server (all legacy revisions)."""
 
     def ask(self, **questions):
-        """Asks all at once; the results by key.  Refused when one of them is
-        answered by an error."""
+        """Asks all questions at once; returns the results by key.  Raises
+        Refused if one of the answers is an error."""
         waiting = {}
         messages = []
         for key, (method, params) in questions.items():
@@ -247,7 +247,7 @@ class Asking:
         raise Over()
 
     def later(self):
-        """Nothing to wait for in this era."""
+        """Does nothing in this era."""
 
     def cancelled(self, seconds):
         """Has the client POSTed a cancel?"""
@@ -264,14 +264,14 @@ class Asking:
 
 
 def events(messages):
-    """As the bytes of a stream."""
+    """The messages as server-sent events."""
     return b"".join(b"data: %s\n\n" % json.dumps(m).encode()
                     for m in messages)
 
 
 class LegacyCall(Asking, StreamableCall):
     def pose(self, *messages):
-        """In one piece, so that no time passes between them."""
+        """Sends all in one piece, so that no time passes between them."""
         if self.server.ask_on == "get":
             self.session.push(*messages)
         else:
@@ -280,7 +280,7 @@ class LegacyCall(Asking, StreamableCall):
 
 
 class SseCall(Asking, Call):
-    """Answered on the session's stream."""
+    """A call that is answered on the session's stream."""
 
     def send(self, *messages):
         self.session.push(*messages)
@@ -299,7 +299,7 @@ class ModernCall(StreamableCall):
         super().__init__(server, rx, tx)
         self.capabilities = self.meta.get(META + "clientCapabilities")
         self.key = json.dumps(self.id)
-        self.history = []       # answers of the rounds before
+        self.history = []       # answers of the earlier rounds
         self.at = 0             # how many of them were used
         self.answered = self.params.get("inputResponses")
 
@@ -311,7 +311,7 @@ class ModernCall(StreamableCall):
         super().finish(message, status)
 
     def leave(self):
-        """The id is free again."""
+        """Makes the id free again."""
         with self.server.lock:
             if self.key in self.server.busy:
                 self.server.busy.remove(self.key)
@@ -331,7 +331,7 @@ class ModernCall(StreamableCall):
         return self.tx.gone(seconds)
 
     def resume(self):
-        """Is the requestState, if any, one of ours?  Takes it."""
+        """Is the requestState, if any, one of this server?  Uses it up."""
         token = self.params.get("requestState")
         if token is None or self.server.foreign_state:
             return True
@@ -368,14 +368,14 @@ class ModernCall(StreamableCall):
                       else {"method": m} for k, (m, p) in questions.items()})
 
     def later(self):
-        """Asks for nothing but another try."""
+        """Asks the client for a retry, without a question."""
         if self.at < len(self.history):
             self.at += 1
             return
         self.interim({})
 
     def interim(self, requests):
-        """Answers input_required; a retry brings the state back."""
+        """Answers input_required; a retry has the requestState."""
         out = {"resultType": "input_required"}
         if requests:
             out["inputRequests"] = requests
@@ -411,11 +411,11 @@ class Session:
         self.subscribed = set()
         self.cancels = set()
         self.streams = []       # Replies of GET
-        self.ended = False      # its streams are to end
+        self.ended = False      # its streams must end
         self.lock = threading.Lock()
 
     def push(self, *messages):
-        """On the stream of a GET; False where there is none."""
+        """Sends messages on the GET's stream; False if there is none."""
         with self.lock:
             if not self.streams:
                 return False
@@ -427,7 +427,7 @@ class Session:
 
 
 class Listen:
-    """A subscriptions/listen that runs."""
+    """An open subscriptions/listen."""
 
     def __init__(self, call, honoured):
         self.tx = call.tx
@@ -456,7 +456,7 @@ class Listen:
         return True
 
     def end(self, how="result"):
-        """By a result, without one (eof), or in the middle (cut)."""
+        """Ends with a result, without one (eof), or in the middle (cut)."""
         if how == "result":
             self.tx.event({"jsonrpc": "2.0", "id": self.id,
                            "result": {"resultType": "complete",
@@ -469,8 +469,7 @@ def text_refusal(status, words, ctype="text/plain"):
 
 
 def rpc_refusal(code, message, status, data=None, ident=True):
-    """A refusal that is a JSON-RPC error with the request's id, or another
-    one."""
+    """A refusal that is a JSON-RPC error, with the request's id or another."""
     def fn(rx, tx):
         kw = {} if ident is True else {"id": ident}
         if rx.json is None:
@@ -484,23 +483,23 @@ NO_VERSION = rpc_refusal(-32022, "Unsupported protocol version", 400,
 
 
 class Era(faultserver.Server):
-    """The server.  What a test may set, besides `shape`:
+    """The server.  A test may set these attributes, besides `shape`:
 
     before         f(rx, tx): True took the request over
     methods        JSON-RPC method -> f(call)
     tools          name -> (what tools/list says, f(call))
     capabilities   of the server, without logging
-    release        an Event: ends what waits in hold()
-    always_sse     answers are streams even where nothing comes before them
+    release        an Event: ends the calls that wait in hold()
+    always_sse     answers are streams even if no message comes before them
 
     sse:     endpoint, preamble, sse_refuse, dead_refuse, accepted (status
              and body of a good POST), answer_first, any_opens (a POST to
              the path gets a stream like a GET)
     legacy:  stateful, stream (a GET is served), ask_on ("post" or "get"),
              default_level
-    modern:  refuse_legacy f(rx, tx), names_itself, careless (asks what was
-             not declared), without_state (one round only), foreign_state
-             (a tool looks after it by itself), supported
+    modern:  refuse_legacy f(rx, tx), names_itself, careless (asks questions
+             that the client has not declared), without_state (one round
+             only), foreign_state (a tool checks requestState), supported
     """
 
     def __init__(self, shape, **kw):
@@ -544,7 +543,7 @@ class Era(faultserver.Server):
         self.listens = []       # Listen objects, in order
         self.states = {}
         self.busy = []          # ids of modern requests under way
-        self.faults = []        # what a client must not do
+        self.faults = []        # wrong behaviour of clients
         self.questions = {}
         self.asked = 0
         self.cuts = {}
@@ -560,7 +559,7 @@ class Era(faultserver.Server):
             return
         shape = self.shape
         if rx.conn < self.first:
-            tx.cut()            # sent to the shape of before
+            tx.cut()            # sent to the earlier shape
             return
         if shape != "sse" and rx.target != "/mcp":
             tx.text(404, "Not Found")
@@ -578,8 +577,8 @@ class Era(faultserver.Server):
             isinstance(meta, dict) and META + "protocolVersion" in meta
 
     def become(self, shape, how="cut"):
-        """Another shape from now on, without what the old one knew.  Open
-        connections are cut, or the streams end, or nothing of it."""
+        """Changes the shape, and forgets all sessions and states.  how: "cut"
+        cuts open connections, "end" ends the streams, else they stay."""
         if how == "cut":
             self.down()
             with self.lock:
@@ -601,7 +600,7 @@ class Era(faultserver.Server):
     # what arrived
 
     def ran(self, key):
-        """How often the tool with this argument key has run."""
+        """How often a tool with this argument "key" has run."""
         with self.lock:
             return sum(1 for _, k in self.effects if k == key)
 
@@ -612,13 +611,14 @@ class Era(faultserver.Server):
                     if not (r.rpc or "").startswith("notifications/")]
 
     def clear(self):
-        """posts() begins anew, after all that was sent before."""
+        """Forgets the requests for posts(), with all that were sent so far."""
         self.caught_up()
         with self.lock:
             del self.requests[:]
 
     def notify(self, method, params=None):
-        """To every client that listens for it; the number of streams."""
+        """Notifies every client that listens for it; returns the number of
+        streams."""
         n = 0
         uri = (params or {}).get("uri", "")
         m = {"jsonrpc": "2.0", "method": method}
@@ -648,8 +648,8 @@ class Era(faultserver.Server):
         return found
 
     def question(self):
-        """An id for a question, counted from 1 like the client's own, and
-        where its answer will be put."""
+        """Returns an id for a question, counted from 1 like the client's ids,
+        and a queue for its answer."""
         with self.lock:
             self.asked += 1
             box = self.questions[self.asked] = queue.Queue()
@@ -696,14 +696,14 @@ class Era(faultserver.Server):
         session = self.new_session()
         tx.sse()
         tx.chunk(self.preamble)
-        # Before the client can post: an answer needs the stream.
+        # The stream is added before the client can POST: answers need it.
         session.streams.append(tx)
         if self.endpoint:
             self.announce(session, tx)
         self.keep(session, tx)
 
     def announce(self, session, tx=None):
-        """An endpoint event, which replaces the one before."""
+        """Sends an endpoint event, which replaces the earlier one."""
         where = self.endpoint.format(sid=session.sid, origin=self.origin)
         (tx or session.streams[-1]).event(where, event="endpoint")
 
@@ -825,18 +825,18 @@ class Era(faultserver.Server):
         session = self.legacy_session(rx, tx)
         if session is None:
             return
-        with session.lock:      # whoever sees it open can write to it
+        with session.lock:      # a stream in the list can be written to
             tx.sse()
             tx.chunk(b": open\n\n")
             session.streams.append(tx)
         self.keep(session, tx)
 
     def check_legacy(self, rx):
-        """What a legacy server should never see."""
+        """Notes modern members, which a legacy server should never get."""
         params = rx.json.get("params")
         if not isinstance(params, dict):
             return
-        # a probe of a dual-era client is no fault
+        # a dual-era client may probe with server/discover
         if rx.rpc == "server/discover":
             return
         for key in params.get("_meta") or {}:
@@ -871,7 +871,7 @@ class Era(faultserver.Server):
             call.tx.result(result, heads)
 
     def take(self, rx, session):
-        """A notification or an answer of a legacy client."""
+        """Handles a notification or an answer of a legacy client."""
         if "method" not in rx.json:
             self.take_reply(rx)
             return
@@ -940,7 +940,7 @@ class Era(faultserver.Server):
             call.leave()
 
     def judge(self, rx):
-        """What is wrong with a modern request: code, message, data."""
+        """The error for a modern request (code, message, data), or None."""
         params = rx.json.get("params")
         meta = params.get("_meta") if isinstance(params, dict) else None
         meta = meta if isinstance(meta, dict) else {}
@@ -1009,7 +1009,7 @@ class Era(faultserver.Server):
             return
         listen = Listen(call, self.honoured(wanted))
         call.stream()
-        with self.lock:     # whoever knows of it finds it
+        with self.lock:     # the acknowledged listen is in the list at once
             listen.notify("notifications/subscriptions/acknowledged",
                           {"notifications": listen.honoured})
             self.listens.append(listen)
@@ -1039,7 +1039,7 @@ class Era(faultserver.Server):
 # what all shapes offer
 
 def removed(fn):
-    """A method that 2026-07-28 has no more."""
+    """Wraps a method that 2026-07-28 has removed."""
     def out(call):
         if call.modern:
             call.server.faults.append("%s in 2026-07-28" % call.method)
@@ -1155,7 +1155,7 @@ def echo(call):
 
 
 def asks(**questions):
-    """A tool that asks once and tells what it was told."""
+    """A tool that asks once and returns the answers."""
     def tool(call):
         answers = call.ask(**questions)
         call.effect()
@@ -1164,7 +1164,7 @@ def asks(**questions):
 
 
 def url_first(call):
-    """In URL mode, as each era says it."""
+    """Asks in URL mode, in the form of each era."""
     params = dict(URL)
     if not call.modern:
         params["elicitationId"] = "e-1"
@@ -1174,7 +1174,7 @@ def url_first(call):
 
 
 def url_error(call):
-    """Needs a URL that the user has seen: error -32042 of 2025-11-25."""
+    """First answers -32042 (URL elicitation required) of 2025-11-25."""
     if not call.server.cuts.get("url"):
         call.server.cuts["url"] = 1
         call.error(-32042, "URL elicitation required", {"elicitations": [
@@ -1194,7 +1194,7 @@ def twice(call):
 
 
 def forever(call):
-    """Never has enough."""
+    """Asks again and again."""
     for _ in range(50):
         call.ask(again=("elicitation/create", FORM))
     call.text("enough")
@@ -1229,8 +1229,8 @@ def holds(call):
 
 
 def breaks(call):
-    """The stream ends n times before the answer: "end" in order, "cut" not;
-    "head" before there is one."""
+    """The first n tries end before the answer: "end" ends the stream properly,
+    "cut" cuts it, "head" cuts the connection before the status line."""
     key = call.args.get("key")
     with call.server.lock:
         n = call.server.cuts[key] = call.server.cuts.get(key, 0) + 1
@@ -1250,7 +1250,7 @@ def breaks(call):
 
 
 def raw(call):
-    """Answers what it is told to, as it is."""
+    """Answers with the result or the error in its arguments."""
     call.effect()
     m = {"jsonrpc": "2.0", "id": call.id}
     for key in ("result", "error"):
@@ -1316,7 +1316,7 @@ TOOLS = {
     "\u00e9cho name": ({"inputSchema": ANY}, echo),
 }
 
-# tools whose annotation is not valid: why, and the schema
+# tools with an invalid x-mcp-header: a name that says why, and the schema
 BAD_TOOLS = {
     "bad_number": obj(x=prop("number", "X")),
     "bad_empty": obj(x=prop("string", "")),
@@ -1341,10 +1341,10 @@ ANSWERS = {"elicitation/create": YES, "sampling/createMessage": SAMPLED,
 
 
 class Client(support.Splice):
-    """A client on stdio that answers questions when it is told to."""
+    """A client on stdio that answers a question when the test says so."""
 
     def question(self, method, nth=0, seconds=support.LIVE):
-        """The nth request of the server with this method."""
+        """Waits for the server's nth request with this method, from 0."""
         end = time.monotonic() + seconds
         with self.cond:
             while True:
@@ -1390,7 +1390,7 @@ class Client(support.Splice):
             time.sleep(0.01)
 
     def said(self, answer):
-        """What a tool of Era said, parsed."""
+        """The parsed text of a tool result of Era."""
         if "result" not in answer:
             self.case.fail("no result: %r; stderr %s" % (
                 answer, self.err()[-2000:]))
@@ -1398,7 +1398,7 @@ class Client(support.Splice):
 
 
 class Modern(Client):
-    """One that speaks 2026-07-28."""
+    """A client that speaks 2026-07-28."""
 
     def __init__(self, *args, **kw):
         self.caps = {}
@@ -1406,7 +1406,7 @@ class Modern(Client):
         super().__init__(*args, **kw)
 
     def stamped(self, params=None, caps=None, **meta):
-        """params with the keys of _meta that each request has."""
+        """params with the _meta that each request needs."""
         params = dict(params or {})
         full = {META + "protocolVersion": MODERN,
                 META + "clientInfo": {"name": "e2e", "version": "1"},
@@ -1421,14 +1421,14 @@ class Modern(Client):
         return super().start(method, self.stamped(params, caps, **meta))
 
     def tell(self, name, caps=None, more=None, **args):
-        """Starts a tool; more: further params."""
+        """Starts a tools/call; more: further params."""
         params = {"name": name, "arguments": args}
         params.update(more or {})
         return self.start("tools/call", params, caps)
 
     def check(self):
-        """It can answer nothing, so it is asked nothing.  A listen that was
-        open at the end may have its result, as for an end in order."""
+        """Checks that the client got no request, as it cannot answer one.  A
+        listen that was open at the end may have got its proper result."""
         for ident in self.listens:
             ends = [m for m in self.messages if m and "method" not in m and
                     m.get("id") == ident]
@@ -1453,13 +1453,13 @@ class Modern(Client):
         super().cancel(ident)
 
     def cancelled_by_server(self, ident):
-        """A listen that ended so has no answer."""
+        """The server cancelled this listen, so it gets no answer."""
         self.listens.remove(ident)
         self.silent.add(self.key(ident))
 
 
 class Case(support.Case):
-    """Faults that a server has noticed fail the test."""
+    """A test that fails if a server has noted faults."""
 
     def tearDown(self):
         super().tearDown()
@@ -1477,7 +1477,7 @@ class Case(support.Case):
         return p
 
     def legacy(self, server, *args, caps=None, version="2025-11-25", **kw):
-        """A legacy client that has shaken hands."""
+        """A legacy client that has done the handshake."""
         p = self.client(Client, server, *args, **kw)
         p.send(support.init("hello", version, ALL if caps is None else caps))
         p.hello_answer = p.answer("hello")
@@ -1488,7 +1488,7 @@ class Case(support.Case):
         return p
 
     def modern(self, server, *args, caps=None, **kw):
-        """A modern client; it has said nothing yet."""
+        """A modern client that has sent nothing yet."""
         p = self.client(Modern, server, *args, **kw)
         p.caps = ALL if caps is None else caps
         return p
