@@ -47,10 +47,10 @@ ENV_KEPT = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS",
 
 
 def environment(home, env=None):
-    """What a program of a test gets: nothing of the user's but this, and env,
-    in which None takes a variable away.  It does not look for a display: that
-    of the tests' own host is not meant.  A library of its own comes before
-    that which makes time slow (tests/slow)."""
+    """The environment of a program in a test: of the user's own variables only
+    ENV_KEPT, and env, in which None removes a variable.  The display is empty,
+    so that no test uses the user's.  A test's LD_PRELOAD comes before the
+    library that makes time slow (tests/slow)."""
     full = {k: os.environ[k] for k in ENV_KEPT if k in os.environ}
     full.update({"HOME": home, "LANG": "C.UTF-8", "DISPLAY": "",
                  "WAYLAND_DISPLAY": ""})
@@ -68,9 +68,9 @@ def alone(fn):
 
 
 def plain(thing):
-    """A case, or each of a class, that needs a program without sanitizers: it
-    looks at time, at memory or at what another library sees.  contrib/check
-    runs all cases with sanitizers, and these in the plain build."""
+    """Marks a case, or all of a class, that needs a build without sanitizers,
+    as it measures time or memory, or uses another library.  contrib/check
+    runs all cases with sanitizers, and these in the plain build, too."""
     thing.plain = True
     return thing
 
@@ -90,13 +90,13 @@ def bad_constant(name):
 
 
 def exact(line):
-    """Parses strictly, numbers stay text."""
+    """Parses JSON strictly; numbers stay text."""
     return json.loads(line.decode("utf-8"), parse_int=Num, parse_float=Num,
                       parse_constant=bad_constant)
 
 
 def fault_of(m):
-    """Why m is no JSON-RPC message, or None."""
+    """Why m is not a valid JSON-RPC message, or None."""
     if not isinstance(m, dict):
         return "not an object"
     if m.get("jsonrpc") != "2.0":
@@ -141,7 +141,7 @@ def init(ident=1, version="2025-11-25", capabilities=None):
     return request(ident, "initialize",
                    {"protocolVersion": version,
                     "capabilities": capabilities or {},
-                    # It waits for a sign-in: the machine may be busy.
+                    # With this name the proxy waits longer for a sign-in.
                     "clientInfo": {"name": "codex-mcp-client e2e",
                                    "version": "1"}})
 
@@ -154,7 +154,7 @@ INITIALIZED = note("notifications/initialized")
 
 
 def lines(*messages):
-    """Messages as the bytes of a pipe."""
+    """Messages as lines of JSON."""
     return b"".join((m if isinstance(m, bytes) else json.dumps(m).encode())
                     + b"\n" for m in messages)
 
@@ -177,7 +177,7 @@ class Splice:
         self.next_id = 100
         self.cond = threading.Condition()
         self.finished = False
-        self.ending = 0         # seconds from its EOF to its end
+        self.ending = 0         # seconds from EOF to the program's end
         self.err_path = os.path.join(case.tmp, "stderr-%d" % case.count())
         self.err_file = open(self.err_path, "wb")
         full = environment(case.home, env)
@@ -239,8 +239,8 @@ class Splice:
             self.cond.notify_all()
 
     def find(self, test, seconds=LIVE, after=0):
-        """The first message that passes test, waiting so long, or None;
-        the first `after` ones do not count."""
+        """Waits up to `seconds` for a message that passes test; returns the
+        first, or None.  The first `after` messages do not count."""
         limit = pace.Limit(seconds)
         at = after
         with self.cond:
@@ -267,7 +267,7 @@ class Splice:
         return m
 
     def when(self, ident):
-        """When the answer to that id was read."""
+        """The time at which the answer to that id was read."""
         self.answer(ident)
         with self.cond:
             for (_, t), m in zip(self.lines, self.messages):
@@ -291,7 +291,7 @@ class Splice:
             return [line[:300] for line, _ in self.lines]
 
     def big_line(self, seconds=LIVE, at=-1, least=1):
-        """Waits for `least` lines, returns one whole."""
+        """Waits for `least` lines; returns one whole line and its time."""
         limit = pace.Limit(seconds)
         with self.cond:
             while len(self.lines) < least and not self.eof:
@@ -313,7 +313,8 @@ class Splice:
             view = view[os.write(fd, view[:1 << 20]):]
 
     def raw(self, data, answers=(), idless=0):
-        """Bytes that the books do not understand by themselves."""
+        """Writes bytes that book() cannot parse; answers and idless say which
+        answers are due."""
         for a in answers:
             self.sent[a if isinstance(a, tuple) else self.key(a)] += 1
         self.idless += idless
@@ -353,7 +354,7 @@ class Splice:
                         seconds)
 
     def hello(self, version="2025-11-25", capabilities=None):
-        """The handshake; returns the answer to initialize."""
+        """Does the handshake; returns the answer to initialize."""
         self.send(init("hello", version, capabilities))
         answer = self.answer("hello")
         if "result" not in answer:
@@ -366,20 +367,20 @@ class Splice:
         return answer
 
     def settled(self, before):
-        """Has the server had initialized, and the GET that follows it?"""
+        """Has the server got the initialized note and the GET after it?"""
         new = self.server.requests[before:]
         return any(r.method == "GET" and r.started for r in new) and \
             any(r.rpc == "notifications/initialized" and r.done for r in new)
 
     def cancel(self, ident):
-        """A cancelled request gets no answer."""
+        """Cancels a request, which then must get no answer."""
         self.silent.add(self.key(ident))
         self.send(note("notifications/cancelled", {"requestId": ident}))
 
     def taken(self):
-        """Waits until it has read all that was sent: it has then acted on it
-        before it reads anything else.  On Windows a thread reads ahead of what
-        acts, by one read: what it has read before the last two is done."""
+        """Waits until the proxy has read all that was sent: it handles that
+        before it reads more.  On Windows a thread reads ahead by one read, so
+        two more lines must be read until the rest is known to be handled."""
         self.all_read()
         for _ in range(2 if pace.is_windows() else 0):
             self.write(b"\n")
@@ -412,7 +413,7 @@ class Splice:
         return self.proc.poll() is None
 
     def status_kb(self, name):
-        """A line of /proc; 0 where there is none to read."""
+        """A value of /proc/PID/status; 0 if it cannot be read."""
         try:
             with open("/proc/%d/status" % self.pid) as f:
                 for line in f:
@@ -444,7 +445,7 @@ class Splice:
         self.err_file.close()
 
     def wait(self, seconds=LIVE):
-        """Exit status; the test fails when the process stays."""
+        """Waits for the exit status; fails if the process does not end."""
         limit = pace.Limit(seconds)
         while True:
             left = limit.left()
@@ -466,7 +467,8 @@ class Splice:
                        (limit.seconds, self.raw_lines()[-5:], err))
 
     def finish(self, status=0, seconds=LIVE):
-        """EOF, exit status, and the books: see check()."""
+        """Closes stdin, and checks the exit status and the answers: see
+        check()."""
         self.finished = True
         began = time.monotonic()
         self.close()
@@ -478,8 +480,8 @@ class Splice:
         self.check()
 
     def check(self):
-        """stdout is one valid message per line; each request has exactly one
-        answer; nothing else was answered."""
+        """Checks that stdout has one valid message per line, that each request
+        has exactly one answer, and that nothing else was answered."""
         case = self.case
         case.assertEqual(bytes(self.tail[:200]), b"", "stdout ends in no LF")
         got = collections.Counter()
@@ -510,12 +512,12 @@ class Splice:
         case.assertEqual(idless, self.idless, "errors without id")
 
 
-# Files that a group can write are refused as configuration.
+# The proxy refuses a configuration file that the group can write.
 os.umask(0o022)
 
 
 class Late(Exception):
-    """The machine was too slow for what the case proves."""
+    """The machine was too slow for the case to prove anything."""
 
 
 class Case(unittest.TestCase):
@@ -589,8 +591,8 @@ class Case(unittest.TestCase):
         return p
 
     def hosted(self, server, host, *args, env=None):
-        """A splice whose host has more variables, which it does not pass on,
-        and starts it by another program, as npx is."""
+        """A proxy whose host has more variables, which the host does not pass
+        on; the host starts it through another program, as with npx."""
         words = [w for name in host for w in ("-u", name)]
         p = Splice(self, ["-c", 'env "$@"; exit $?', "host"] + words +
                    ["/bin/sh", "-c", '"$@"; exit $?', "launcher", PROGRAM,
@@ -600,7 +602,7 @@ class Case(unittest.TestCase):
         return p
 
     def pair(self, *args, **kw):
-        """A server and a splice that have shaken hands."""
+        """A server, and a proxy that has done the handshake with it."""
         server_kw = kw.pop("server", {})
         s = self.mcp(**server_kw)
         p = self.splice(s, *args, **kw)
@@ -611,7 +613,8 @@ class Case(unittest.TestCase):
         return environment(self.home, env)
 
     def terminal(self, *args, env=None):
-        """Runs to the end in a terminal: status, and what the user sees."""
+        """Runs the program in a terminal until it ends; returns its status and
+        what the user sees."""
         main, other = os.openpty()
         p = subprocess.Popen([PROGRAM] + [str(a) for a in args], stdin=other,
                              stdout=other, stderr=other,
@@ -631,7 +634,8 @@ class Case(unittest.TestCase):
 
     def once(self, args, data=b"", env=None, seconds=LIVE, program=PROGRAM,
              **kw):
-        """Runs to the end on the given stdin: status, stdout, stderr."""
+        """Runs the program with this stdin until it ends; returns its status,
+        stdout and stderr."""
         if "stdin" not in kw:
             kw["input"] = data
         r = subprocess.run([program] + [str(a) for a in args],
@@ -641,7 +645,7 @@ class Case(unittest.TestCase):
                                                        "backslashreplace")
 
     def our_error(self, answer, reason=None, ran=None, code=-32603):
-        """An error of mcpsplice's own, in the agreed form."""
+        """Checks that this is an error of mcpsplice's own; returns it."""
         self.assertIn("error", answer)
         e = answer["error"]
         self.assertEqual(e["code"], code, e)
@@ -653,28 +657,28 @@ class Case(unittest.TestCase):
         return e
 
     def came_late(self, answer, began):
-        """Has the machine made a refusal so late that the call may have run?
-        A witness counts as 250 ms at least, and the refusal of a call may take
-        twice that and 250 ms more: is_late() in core/session/witness.c"""
+        """Did a slow machine delay a refusal so long that the call may have
+        run?  A witness counts as at least 250 ms, and a refusal may take
+        250 ms more than twice that: is_late() in core/session/witness.c"""
         data = answer.get("error", {}).get("data", {})
         return data.get("ran") == "maybe" and time.monotonic() - began > 0.75
 
     def in_time(self, answer, began):
-        """Begins the case anew if this answer came late, some times."""
+        """Makes the case run again if this answer came late."""
         if self.came_late(answer, began):
             raise Late(answer)
 
     def deleted(self, s, sessions):
-        """These sessions were ended, and in this order.  A program gives its
-        DELETEs a second, which may be too short for the machine."""
+        """Checks that these sessions were ended, in this order.  A proxy waits
+        a second for its DELETEs, which may be too short on a slow machine."""
         if s.deleted != sessions and any(p.ending > 0.75
                                          for p in self.running):
             raise Late("a second of DELETEs was over")
         self.assertEqual(s.deleted, sessions)
 
     def each(self, things, fn, workers=8):
-        """fn(thing) side by side; the test fails with all that failed, each
-        in a line of its own that begins with the thing's name."""
+        """Runs fn(thing) in parallel; the test fails with a line for each
+        thing that failed, which begins with the thing's name."""
         bad = []
 
         def one(thing):
@@ -694,12 +698,13 @@ class Case(unittest.TestCase):
                                               "\n".join(sorted(bad))))
 
     def within(self, took, seconds, msg=None):
-        """It took less than that; a slow machine may take longer."""
+        """Checks that it took less than that; a slow machine may take
+        longer."""
         self.assertLess(took, pace.within(took, seconds), msg)
 
     def noted(self, *sessions):
-        """Waits until the files hold these sessions, so that a later start
-        finds them when their process is killed."""
+        """Waits until the session files name these sessions, so that a later
+        start finds them if their process is killed."""
         folder = os.path.join(self.home, ".local/state/mcpsplice/sessions")
 
         def notes():
@@ -718,24 +723,25 @@ class Case(unittest.TestCase):
             time.sleep(0.01)
 
     def let(self, seconds):
-        """Time to notice what cannot be seen to be noticed."""
+        """Gives the proxy time to notice something, where the test cannot see
+        that it has."""
         time.sleep(seconds * pace.measure())
 
     def settle(self, seconds):
-        """Time in which nothing may happen."""
+        """Lets time pass, in which nothing may happen."""
         time.sleep(seconds)
 
 
 class Library:
-    """A library of one of the C files here, made once, for LD_PRELOAD."""
+    """Builds a C file of this folder once, as a library for LD_PRELOAD."""
     lock = threading.Lock()
     made = {}                   # name -> (path, or why there is none)
     folder = None
 
     @classmethod
     def get(cls, case, name, with_sanitizers=False):
-        """Its path; skips the case where there can be none.  With sanitizers
-        is for a library that they do no harm to."""
+        """The library's path; skips the case if it cannot be built.
+        with_sanitizers: the library works together with sanitizers."""
         if sanitized() and (pace.needs_sanitizer() or not with_sanitizers):
             case.skipTest("a sanitizer must be loaded first")
         with cls.lock:
@@ -773,7 +779,7 @@ class Library:
 
 
 def gone(pid):
-    """Is the process no more, or no more than a zombie?"""
+    """Has the process ended, or is it a zombie?"""
     try:
         with open("/proc/%d/stat" % pid) as f:
             return f.read().rpartition(")")[2].split()[0] in "ZX"
@@ -798,13 +804,13 @@ class Outcome(unittest.TestResult):
 
 
 def run_one(test, tries=2):
-    """Runs a case; one for which the machine is too slow, so many times."""
+    """Runs a case; again, up to `tries` times, if the machine was too slow."""
     begin = time.monotonic()
     for n in range(tries):
         time.sleep(min(n, 3))
         result = Outcome()
         test.run(result)
-        # what it has sent and read is not kept until the end of the file
+        # what the case has sent and read is freed now, not at the file's end
         for name in [n for n in vars(test) if not n.startswith("_")]:
             delattr(test, name)
         if not result.late:
@@ -836,7 +842,7 @@ def is_plain(test):
 
 def left_out():
     """The cases and classes of the calling file that the file E2E_WITHOUT
-    names: in lines that begin with a blank, behind the line of their file."""
+    lists: in lines that begin with a blank, after the line of their file."""
     found, here = set(), None
     with open(os.environ.get("E2E_WITHOUT") or os.devnull,
               encoding="utf-8") as f:
@@ -886,7 +892,7 @@ def main(needs_program=True, workers=8, after=None):
                 apart.append(job.result()[0])
             else:
                 bad += report(*job.result())
-    # and what came late, when nothing else of this file runs
+    # late cases run again here, when nothing else of this file runs
     for t in apart:
         bad += report(*run_one(t, 12))
     print("%d cases, %d failed, %.1f s" % (
