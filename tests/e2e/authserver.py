@@ -1,15 +1,15 @@
 """An authorization server that does what a test tells it, the MCP server that
 asks for its tokens, and a browser.
 
-AuthServer plays RFC 8414 and OpenID discovery, registration, consent, the
+AuthServer implements RFC 8414 and OpenID discovery, registration, consent, the
 token endpoint with all grants, rotation with reuse detection, device codes
-and revocation.  Protected is faultserver.Mcp behind its tokens.  Each
+and revocation.  Protected is a faultserver.Mcp that needs these tokens.  Each
 endpoint can be scripted with the steps below.  What a client must not do is
 collected in `violations`; every secret that is made or seen is in secrets().
 
-A step is f(rx, tx): it answers the request, or returns None to go on, or
-returns a function that gets the proper answer and gives the one to send (None
-for a cut connection); what the proper answer changes has happened by then.
+A step is f(rx, tx): it answers the request, or returns None to let the server
+answer, or returns a function that gets the proper answer and returns the one
+to send (None for a cut connection); by then the request has had its effect.
 """
 
 import base64
@@ -64,12 +64,12 @@ def redirect(url, code=302):
 
 
 def cut():
-    """The connection ends without an answer, nothing has happened."""
+    """The connection ends without an answer, the request has no effect."""
     return lambda rx, tx: tx.cut()
 
 
 def lost():
-    """The connection ends without an answer, but it has happened."""
+    """The connection ends without an answer, after the request's effect."""
     return lambda rx, tx: lambda doc: None
 
 
@@ -80,7 +80,7 @@ def sleep(seconds):
 
 
 def hold(event):
-    """Goes on when the event is set."""
+    """Holds the request until the event is set."""
     def step(rx, tx):
         while not event.wait(0.05) and not tx.server.closing.is_set():
             pass
@@ -88,7 +88,7 @@ def hold(event):
 
 
 def having(**fields):
-    """Fields replaced or added; a list for more than one of them."""
+    """Replaces or adds fields; a list gives the field several times."""
     return lambda rx, tx: lambda doc: dict(doc, **fields)
 
 
@@ -98,7 +98,7 @@ def without(*names):
 
 
 def deny(name="access_denied", description="The person said no."):
-    """For /authorize."""
+    """The user declines at /authorize."""
     def edit(doc):
         out = {k: v for k, v in doc.items() if k != "code"}
         out.update(error=name, error_description=description)
@@ -107,7 +107,7 @@ def deny(name="access_denied", description="The person said no."):
 
 
 def both(*steps):
-    """One after the other, until one answers; all that they edit."""
+    """The steps one after the other, until one answers; all edits apply."""
     def step(rx, tx):
         edits = []
         for s in steps:
@@ -133,7 +133,7 @@ class Script:
         self.always = {}
 
     def play(self, lock, name, rx, tx):
-        """None: answered. Else what edits the answer."""
+        """Returns None if a step answered, else the edit for the answer."""
         with lock:
             step = self.once[name].pop(0) if self.once[name] \
                 else self.always.get(name)
@@ -168,7 +168,7 @@ def is_loopback(uri):
                                                  "::1")
 
 
-# a public key on P-256 as DER, but for its point
+# the DER of a public key on P-256, without its point
 P256 = bytes.fromhex("3059301306072a8648ce3d020106082a8648ce3d030107034200")
 
 
@@ -192,10 +192,10 @@ class Dpop:
     """Judges proofs (RFC 9449 4.3). The attributes are knobs."""
 
     def __init__(self):
-        self.nonce = None       # that a proof must have; None: it need not
+        self.nonce = None       # that a proof must have; None: none needed
         self.rotates = False    # each good proof gets another nonce
-        self.flood = None       # f(n): the n-th nonce; none is ever good
-        self.ahead = 0          # s by which this server's clock is wrong
+        self.flood = None       # f(n): the n-th nonce; none is ever accepted
+        self.ahead = 0          # s by which this server's clock is ahead
         self.window = 300
         self.jtis = set()
         self.good = []          # claims of all good proofs
@@ -203,7 +203,7 @@ class Dpop:
         self.lock = threading.Lock()
 
     def headers(self):
-        """What each answer has."""
+        """The headers of each answer."""
         out = []
         if self.ahead:
             out.append(("Date", email.utils.formatdate(
@@ -300,7 +300,7 @@ class Token:
 
 
 def jwt(claims, typ="JWT"):
-    """One that looks signed: who trusts it here knows its text."""
+    """A JWT with a random signature: the servers here know it by its text."""
     return ".".join([b64url(json.dumps({"alg": "ES256", "typ": typ}).encode()),
                      b64url(json.dumps(claims).encode()),
                      b64url(os.urandom(64))])
@@ -322,7 +322,7 @@ class AuthServer(faultserver.Server):
 
     def __init__(self, path="", **kw):
         self.path = path            # of the issuer
-        self.base = None            # another origin that hands us requests
+        self.base = None            # another origin that passes requests on
         self.forms = ("oauth",)     # and "oidc", "oidc-append", or none
         self.methods = ["none", "client_secret_basic", "client_secret_post",
                         "private_key_jwt"]
@@ -332,18 +332,18 @@ class AuthServer(faultserver.Server):
         self.registers = True       # dynamic registration
         self.gives_device = True
         self.documents = set()      # client_id URLs that are known
-        self.only_localhost = False     # 127.0.0.1 is no redirect URI
+        self.only_localhost = False     # redirects to 127.0.0.1 are refused
         self.secret_life = 0        # of a registered secret; 0: for ever
-        self.told = []              # by clients that register
+        self.told = []              # the bodies of registrations
         self.needs_resource = True
-        self.life = 3600            # of an access token; None: not told
+        self.life = 3600            # of an access token; None: no expires_in
         self.refreshes = True       # refresh tokens are given
         self.rotates = True
-        self.grace = 0.0            # s in which the last one still works
+        self.grace = 0.0            # s in which the previous one still works
         self.grants_scope = None    # f(asked): what is granted
         self.trusted = {}           # assertion -> client id, None: any
         # an identity provider:
-        self.user = None            # who signs in; None: gives no ID tokens
+        self.user = None            # that signs in; None: gives no ID tokens
         self.id_life = 3600
         self.id_claims = {}         # instead of the proper ones
         self.id_tokens = {}         # ID token -> client id
@@ -354,7 +354,7 @@ class AuthServer(faultserver.Server):
         self.device_polls = 1       # answers "pending"; None: until approved
         self.interval = 1
         self.dpop = None            # a Dpop: tokens are bound to keys
-        self.needs_proof = True     # then: there are no others
+        self.needs_proof = True     # with dpop: each token request needs one
 
         self.mark = "canary" + os.urandom(5).hex()
         self.made = []              # (kind, text)
@@ -374,7 +374,7 @@ class AuthServer(faultserver.Server):
         self.steps = Script()
         super().__init__(handler=self.route, **kw)
 
-    # what tests ask
+    # for tests: state
 
     @property
     def origin(self):
@@ -394,14 +394,14 @@ class AuthServer(faultserver.Server):
         return self.counts["authorize"]
 
     def token_requests(self, grant=None):
-        """All, or those of one grant ("refresh_token")."""
+        """The number of token requests, or of those of one grant."""
         if grant:
             return self.counts["token " + grant]
         return self.counts["token"]
 
     def secrets(self, states=False):
-        """All that must not be seen anywhere. The states only if asked for:
-        they are in the URL that people are shown."""
+        """All secrets that must not leak.  The states only if asked for: they
+        are in the URL that the user is shown."""
         with self.lock:
             found = {text for _, text in self.made}
             if states:
@@ -413,7 +413,7 @@ class AuthServer(faultserver.Server):
             return [r for r in self.requests
                     if r.target.split("?")[0] == path]
 
-    # orders
+    # for tests: commands
 
     def script(self, endpoint, *steps):
         with self.lock:
@@ -427,7 +427,7 @@ class AuthServer(faultserver.Server):
                    grants=("authorization_code", "refresh_token",
                            "client_credentials", DEVICE_GRANT, JWT_GRANT,
                            EXCHANGE)):
-        """One that was registered by hand."""
+        """Adds a client as if it was registered by hand."""
         if method.startswith("client_secret"):
             secret = secret or self.make("secret")
             self.note_secret("secret", secret)
@@ -442,34 +442,34 @@ class AuthServer(faultserver.Server):
             self.clients.clear()
 
     def expire(self):
-        """No access token works any more; refresh tokens do."""
+        """Ends all access tokens; refresh tokens still work."""
         with self.lock:
             for t in self.tokens.values():
                 t.revoked = True
 
     def revoke(self):
-        """No token works any more."""
+        """Ends all tokens."""
         self.expire()
         with self.lock:
             for f in self.families.values():
                 f.dead = True
 
     def approve(self, user_code=None, yes=True):
-        """A user has typed the code in, or any that waits."""
+        """A user types this code in, or (None) all that wait."""
         with self.lock:
             for d in self.devices.values():
                 if user_code in (None, d["user_code"]):
                     d["answer"] = yes
 
     def look(self, token):
-        """The Token, if it is good now."""
+        """The Token of this text, if it is valid now."""
         with self.lock:
             t = self.tokens.get(token)
         if t is None or t.revoked or (t.end and time.time() >= t.end):
             return None
         return t
 
-    # books
+    # records of secrets and violations
 
     def make(self, kind):
         text = "%s-%s-%s" % (kind, self.mark, os.urandom(9).hex())
@@ -491,7 +491,7 @@ class AuthServer(faultserver.Server):
         return good
 
     def form(self, rx, text):
-        """name -> value; each once."""
+        """name -> value; each name must occur once."""
         out = {}
         for k, v in pairs(text):
             self.must(rx, k not in out, "%s twice" % k)
@@ -695,7 +695,8 @@ class AuthServer(faultserver.Server):
         self.check_resource(rx, q)
 
     def check_resource(self, rx, q):
-        """There, and the same in all requests of a client."""
+        """The resource must be there, and the same in all requests of a
+        client."""
         if not self.needs_resource:
             return
         r = q.get("resource")
@@ -705,10 +706,10 @@ class AuthServer(faultserver.Server):
             first = self.resources.setdefault(q.get("client_id"), r)
         self.must(rx, first == r, "resource %r was %r" % (r, first))
 
-    # who asks
+    # client authentication
 
     def client_of(self, rx, q):
-        """The client, by its proof."""
+        """The client, after a check of its authentication."""
         ident, secret, how = q.get("client_id"), None, "none"
         auth = rx.get("Authorization")
         if auth and auth.startswith("Basic "):
@@ -824,7 +825,7 @@ class AuthServer(faultserver.Server):
         send(tx, edit(doc))
 
     def proven(self, rx, tx):
-        """The thumbprint of the key whose proof is there, or None."""
+        """The thumbprint of the key in the DPoP proof, or None."""
         if self.dpop is None or \
                 (rx.get("DPoP") is None and not self.needs_proof):
             return None
@@ -895,7 +896,7 @@ class AuthServer(faultserver.Server):
         return self.give(c, q.get("resource"), q.get("scope"), refresh=False)
 
     def trust(self, text, client=None):
-        """An assertion that may be used, with this client or any."""
+        """Trusts an assertion from now on, with this client or any."""
         self.note_secret("assertion", text)
         with self.lock:
             self.trusted[text] = client
@@ -914,7 +915,7 @@ class AuthServer(faultserver.Server):
         return self.give(c, q.get("resource"), q.get("scope"), refresh=False)
 
     def id_token(self, client, **claims):
-        """One of the user, for this client here."""
+        """Makes an ID token of the user for this client."""
         now = int(time.time())
         text = jwt({"iss": self.issuer, "sub": self.user, "aud": client,
                     "exp": now + self.id_life, "iat": now, "mark": self.mark,
@@ -970,7 +971,7 @@ class AuthServer(faultserver.Server):
         return self.give(c, d["resource"], d["scope"])
 
     def give(self, c, resource, scope, family=None, refresh=True):
-        """New tokens; with the lock held."""
+        """Makes new tokens; the caller holds the lock."""
         if family is None:
             if self.grants_scope:
                 scope = self.grants_scope(scope)
@@ -996,7 +997,7 @@ class AuthServer(faultserver.Server):
     # device, revocation
 
     def device(self, rx, tx, query):
-        if rx.method == "GET":      # the page where a user types it in
+        if rx.method == "GET":      # the page where a user types the code
             self.approve(self.form(rx, query).get("user_code", "none"))
             tx.body(200, HTML, "text/html")
             return
@@ -1051,7 +1052,7 @@ class AuthServer(faultserver.Server):
 
 
 def der(raw):
-    """An ECDSA signature as openssl wants it."""
+    """An ECDSA signature in the form that openssl needs."""
     out = b""
     for half in (raw[:32], raw[32:]):
         n = half.lstrip(b"\0") or b"\0"
@@ -1061,7 +1062,7 @@ def der(raw):
 
 
 def verify(jwt, pem, algs=None):
-    """Is the JWT signed with the key? By the openssl program."""
+    """Is the JWT signed with the key?  Asks the openssl program."""
     try:
         head, _, signature = (unb64url(p) for p in jwt.split("."))
         alg = json.loads(head)["alg"]
@@ -1092,7 +1093,7 @@ def verify(jwt, pem, algs=None):
 
 
 class Protected(faultserver.Mcp):
-    """An MCP server that wants tokens of an AuthServer.
+    """An MCP server that needs tokens of an AuthServer.
 
     Endpoints for script() and always(): prm.
     """
@@ -1111,10 +1112,10 @@ class Protected(faultserver.Mcp):
         self.open_rpc = set()       # JSON-RPC methods that need no token
         self.rpc_scopes = {}        # method -> scope
         self.tool_scopes = {}       # tool -> scope
-        self.other_tokens = set()   # that are good, too
-        self.refuses_all = False    # 401 whatever comes
+        self.other_tokens = set()   # that are accepted, too
+        self.refuses_all = False    # 401 to each request
         self.binds_sessions = False     # a session belongs to its token
-        self.needs_audience = True  # the token's resource must be ours
+        self.needs_audience = True  # the token must be for this resource
         self.dpop = Dpop()          # proofs for bound tokens
         self.schemes = ("Bearer",)  # of the challenge; and "DPoP"
         self.prm_more = {}          # more members of the PRM
@@ -1129,13 +1130,13 @@ class Protected(faultserver.Mcp):
         return self.url.rpartition("/")[0]
 
     def use(self, auth):
-        """Another authorization server from now on."""
+        """Uses another authorization server from now on."""
         with self.lock:
             self.auth = auth
             self.auths.append(auth)
 
     def host_auth(self):
-        """The authorization server is at our own origin (2025-03-26)."""
+        """Puts the authorization server at this origin (2025-03-26)."""
         self.auth.base = self.origin
 
     script = AuthServer.script
@@ -1186,8 +1187,7 @@ class Protected(faultserver.Mcp):
         return text if scheme in ("Bearer", "DPoP") else None
 
     def misuse(self, rx, tx, token):
-        """What is wrong with the way in which this good token came, or
-        None."""
+        """What is wrong with how this valid token was sent, or None."""
         scheme = rx.get("Authorization").partition(" ")[0]
         if token.jkt is None:
             self.must(rx, scheme == "Bearer" and rx.get("DPoP") is None,
@@ -1206,7 +1206,7 @@ class Protected(faultserver.Mcp):
         return self.rpc_scopes.get(rx.rpc)
 
     def admits(self, rx, tx):
-        """Is the token good for this? Else it is refused here."""
+        """Is the token valid for this request?  If not, refuses it."""
         text = self.token_of(rx)
         if text and text not in self.other_tokens:
             self.must(rx, any(text in a.tokens for a in self.auths),
@@ -1304,8 +1304,8 @@ sys.exit(%(status)r)
 
 
 def read_record(path):
-    """What a record of the store says.  On Windows it is sealed, and a program
-    beside the tested one opens it (tests/windows/prepare)."""
+    """The content of a record.  On Windows it is encrypted, and a program
+    beside the tested one decrypts it (tests/windows/prepare)."""
     with open(path, "rb") as f:
         text = f.read()
     if text.startswith(b"mcpsplice sealed "):
@@ -1315,7 +1315,7 @@ def read_record(path):
 
 
 class Browser:
-    """A program for --browser: it goes where it is sent, and tells."""
+    """A program for --browser: it loads the URL and logs what it gets."""
 
     def __init__(self, folder, follow=True, delay=0.0, status=0):
         self.command = os.path.join(folder, "browser")
@@ -1338,11 +1338,11 @@ class Browser:
             return []
 
     def opened(self):
-        """The URLs it was started with."""
+        """The URLs that the browser was started with."""
         return self.lines(self.log)
 
     def url(self):
-        """The first of them; waits for it."""
+        """Waits for the first of these URLs."""
         end = time.monotonic() + support.LIVE
         while not self.opened():
             if time.monotonic() > end:
@@ -1351,27 +1351,27 @@ class Browser:
         return self.opened()[0]
 
     def pages(self):
-        """Where each ended: url, status, headers, text."""
+        """The page at which each start ended: url, status, headers, text."""
         return [json.loads(line) for line in self.lines(self.log_pages)]
 
     def witness(self):
-        """What each start saw: env, parent (its argv), fds (its own, with
-        the two it had open just then)."""
+        """What each start saw: env, parent (its parent's argv), fds (its own,
+        with two that it had open at that moment)."""
         return [json.loads(line) for line in self.lines(self.log_witness)]
 
     def go(self, url, env=None):
-        """As a user who pastes the URL."""
+        """Loads the URL, as a user who pastes it."""
         return subprocess.run([self.command, url], env=env).returncode
 
 
 class Case(support.Case):
-    """A test with these servers, which must find nothing to complain about
-    and no secret outside of the store."""
+    """A test with these servers.  It fails if a server has seen a violation,
+    or if a secret is outside of the store."""
 
     def setUp(self):
         super().setUp()
-        self.guarded = []       # what may complain
-        self.may_hold = []      # files in which secrets are in order
+        self.guarded = []       # servers that collect violations
+        self.may_hold = []      # files that may contain secrets
 
     def tearDown(self):
         result = self._outcome.result
@@ -1408,7 +1408,7 @@ class Case(support.Case):
         return s
 
     def browser(self, **kw):
-        """One in a folder of its own; what it writes may hold secrets."""
+        """A browser in its own folder, whose files may contain secrets."""
         folder = os.path.join(self.tmp, "browser-%d" % self.count())
         os.mkdir(folder)
         self.may_hold.append(folder)
@@ -1435,7 +1435,7 @@ class Case(support.Case):
                 try:
                     pem = read_record(os.path.join(folder, name)).get(
                         "dpop_key", "")
-                except ValueError:      # a test has broken it
+                except ValueError:      # a test has damaged the record
                     continue
                 found.update(line for line in pem.splitlines()
                              if line and "-----" not in line)
