@@ -1,4 +1,5 @@
-"""Options, configuration files, the environment, and where secrets go."""
+"""Options, configuration files, the environment, and that secrets do not
+leak."""
 
 import json
 import os
@@ -15,7 +16,7 @@ CANARY = "canary-5ecret-%d"
 
 class HeaderOptions(support.Case):
     def sent(self, *args, **kw):
-        """The headers that the server saw, the same on each request."""
+        """Runs a session with a call, and returns the server's requests."""
         s = self.mcp()
         s.on_get = s.listen
         p = self.splice(s, *args, **kw)
@@ -94,7 +95,7 @@ class HeaderOptions(support.Case):
                 self.assertEqual((status, out), (2, b""))
 
     def test_split_through_a_variable(self):
-        """A newline in a variable makes no second header."""
+        """A newline in a variable does not make a second header."""
         s = self.mcp()
         status, out, err = self.once(
             [s.url, "-H", "X-A: ${V}"], lines(init(1)),
@@ -129,7 +130,7 @@ class HeaderOptions(support.Case):
         p.tool()
         self.assertEqual({r.get("Authorization") for r in s.requests},
                          {"Bearer t0k-1"})
-        # replaced by rename, as secret mounts do
+        # the file is replaced by a rename, as secret mounts do it
         g = self.path("token.new", "t0k-2\n", 0o600)
         os.rename(g, f)
         self.assertTrue(s.wait(
@@ -158,7 +159,7 @@ class HeaderOptions(support.Case):
     def test_401_later(self):
         s, p = self.pair()
         s.methods["tools/call"] = lambda rx, tx: tx.body(401)
-        # a tool may have passed it on
+        # the tool may have run, and passed on a 401 that it got
         self.our_error(p.tool(), "auth_required", "maybe")
         p.finish()
         self.assertEqual(s.inits(), 1)
@@ -205,8 +206,8 @@ class Cookies(support.Case):
         for status in (404, 410, 500):
             s, p = self.gone(status)
             m = p.tool()
-            # the initialize that is sent in doubt may be refused before the
-            # renewal begins, which then sends one without the cookie
+            # the initialize sent beside the witness may be refused before the
+            # renewal begins; the next one is then sent without the cookie
             if "error" in m:
                 self.our_error(m, "reinit_failed", "no")
             self.assertIn("result", p.tool())
@@ -309,7 +310,8 @@ class Usage(support.Case):
         self.assertIn("--nonsense", err)
 
     def test_one_waiting_request_is_told(self):
-        """A host shows the error of initialize, rarely stderr."""
+        """A usage error also answers initialize, as hosts show that error,
+        and rarely stderr."""
         for args in (["--bearer-fil", "x", "http://127.0.0.1:9/"],
                      ["localhost:8080/mcp"], ["http://mcp.example/"],
                      [], ["http://127.0.0.1:9/", "-H", "Accept: x"],
@@ -319,7 +321,7 @@ class Usage(support.Case):
                 p.send(init("i-1"))
                 m = p.answer("i-1")
                 self.assertEqual(m["error"]["data"]["source"], "mcpsplice")
-                # stdin is still open, it ends all the same
+                # the proxy ends although stdin is still open
                 self.assertEqual(p.wait(5), 2, p.err())
                 p.finish(2)
                 words = m["error"]["message"]
@@ -338,7 +340,7 @@ class Usage(support.Case):
             self.assertIn("mcpsplice %s [options] URL" % command, err)
 
     def test_sign_in_contradictions(self):
-        """Both sides are named, so that one can be dropped."""
+        """The error names both options that contradict each other."""
         for args, words in (
                 (["--auth", "oauth", "-H", "Authorization: Basic x"],
                  ["--auth oauth", "Authorization header"]),
@@ -357,7 +359,7 @@ class Usage(support.Case):
                     self.assertIn(word, err)
 
     def test_two_waiting_requests(self):
-        """One is answered, for the one that a host sends first."""
+        """Only the first waiting request gets the usage error."""
         status, out, err = self.once(["--nonsense"], lines(
             init(1), request(2, "tools/list")))
         self.assertEqual(status, 2)
@@ -372,7 +374,7 @@ class Usage(support.Case):
                 self.assertNotIn("result", json.loads(line))
 
     def test_help(self):
-        """On one screen; "help all" has all that fits in two."""
+        """--help fits on one screen, "help all" on two."""
         brief = self.text("--help")
         self.assertLessEqual(len(brief.splitlines()), 24)
         self.assertEqual(self.text("help"), brief)
@@ -438,7 +440,7 @@ class Usage(support.Case):
                              out.decode())[1].split()
         self.assertEqual(features, sorted(set(features), key=str.lower))
         self.assertIn("libz", features)
-        # it says what it can do
+        # the list says whether SPNEGO works
         status, out, err = self.once(["--proxy-negotiate",
                                       "http://127.0.0.1:9/mcp"])
         self.assertEqual("without GSS-API" in err, "SPNEGO" not in features)
@@ -467,7 +469,7 @@ class Usage(support.Case):
                 self.assertIn(args[0].split("=")[0], err)
 
     def test_mcp_remotes_arguments(self):
-        """Its list as it stands in people's configurations."""
+        """mcp-remote's arguments, as they are in users' configurations."""
         h = self.path("h", "X-F: 1\n", 0o600)
         s = self.mcp()
         p = self.splice(
@@ -486,7 +488,8 @@ class Usage(support.Case):
             self.assertEqual(r.get("X-F"), "1")
 
     def test_tools_are_hidden(self):
-        """By patterns, wherever they are given; calls are refused, too."""
+        """Tools are hidden by patterns from any source of options; calls to
+        them are refused, too."""
         s = self.mcp()
         s.methods["tools/list"] = lambda rx, tx: tx.result({"tools": [
             {"name": "delete_all", "inputSchema": {"type": "object"}},
@@ -574,7 +577,8 @@ class Config(support.Case):
             self.assertEqual(self.sent("X-B", *args), "2")
 
     def test_config_mounted_read_only(self):
-        """As a ConfigMap of Kubernetes: a folder of mode 0777, and links."""
+        """A Kubernetes ConfigMap is a folder of mode 0777 with links: it is
+        accepted only if it is mounted read-only."""
         mounted = ["unshare", "-rm", "sh", "-c",
                    "mount -t tmpfs -o mode=0777 none $0 && cd $0 && "
                    "mkdir ..1 && echo fail > ..1/config && "
@@ -602,7 +606,7 @@ class Config(support.Case):
         self.assertIn("/nonexistent/c", err)
 
     def test_order_of_weight(self):
-        """argv, --config, environment, home."""
+        """The precedence: argv, --config, environment, file in HOME."""
         self.config('user-agent = "home"\n')
         f = self.config('user-agent = "file"\n', "my.conf")
         env = {"MCPSPLICE_USER_AGENT": "env"}
@@ -631,7 +635,8 @@ class Config(support.Case):
         self.assertIsNone(self.sent("X-S", server=s))
 
     def test_hint(self):
-        """It is added to our errors about the server, and to no other."""
+        """The hint is added to the proxy's own errors about the server, but
+        not to the server's errors."""
         self.config("[http://127.0.0.1:1/*]\n"
                     'hint = On VPN only; ask in #it-help, or "Ann"\n')
         hint = '(On VPN only; ask in #it-help, or "Ann")'
@@ -681,7 +686,7 @@ class Config(support.Case):
         p.finish()
 
     def test_token_where_a_name_belongs(self):
-        """It is not repeated, neither to the client nor on stderr."""
+        """A token in the wrong place is not repeated on stdout or stderr."""
         url = "http://127.0.0.1:1/mcp"
         f = self.path("token.conf")
         for token in ("sk-live-0123456789abcdef", "ghp_AbCdEf0123456789AbCdEf",
@@ -706,7 +711,7 @@ class Config(support.Case):
                         err, r"redacted|not the token|split|more than a var")
 
     def test_token_where_a_file_belongs(self):
-        """The report of "check" does not repeat it either."""
+        """The report of "check" does not repeat the token, either."""
         token = "ghp_AbCdEf0123456789AbCdEf"
         for option in ("--cacert", "--cert", "--netrc-file",
                        "--log-file"):
@@ -745,7 +750,8 @@ class Config(support.Case):
 
 
     def test_show_config_checks(self):
-        """What a start would refuse, with its words and its status."""
+        """--show-config refuses what a start refuses, with the same words and
+        status."""
         for args, words in (
                 (["-H", "Authorization:${NOT_SET}"], "NOT_SET"),
                 (["-H", '"X-Api-Key": abc'], "header"),
@@ -763,7 +769,8 @@ class Config(support.Case):
                 self.assertEqual((started[0], started[2]), (2, err))
 
     def test_home_of_another_user(self):
-        """As with sudo -u, or docker --user: it says what to set."""
+        """HOME belongs to another user, as with sudo -u or docker --user: the
+        error says what to set."""
         if os.geteuid() == 0:
             self.skipTest("root may read everything")
         self.path("home/.config/mcpsplice/config", "quiet\n", 0)
@@ -782,7 +789,8 @@ class Config(support.Case):
         return rows
 
     def test_sessions_of_an_in_house_server(self):
-        """Its options in a section, the rest of the sources on top."""
+        """Options come from a server's section; other sources override or add
+        to them."""
         f = self.config('[https://in.house/*]\n'
                         'session-lost-pattern = tenant \\(.*\\) has left\n'
                         'session-lost-in-results\nno-memory\n'
@@ -809,7 +817,8 @@ class Config(support.Case):
             self.assertEqual(rows[name], [(value, "default")])
 
     def test_sign_in_by_server(self):
-        """Two accounts, chosen by section; mcp-remote's names on top."""
+        """Sections choose between two accounts; mcp-remote's option names on
+        the command line are shown under ours."""
         f = self.config('[https://in.house/*]\nprofile = work\n'
                         'client-id = cid\nclient-secret-env = S\n'
                         'auth-store = "helper:keys -x"\n'
@@ -835,7 +844,7 @@ class Config(support.Case):
         self.assertEqual(rows["profile"], [("(none)", "default")])
 
     def test_keep_alive(self):
-        """The later one wins, and only the number is shown."""
+        """The later option wins, and only ping-interval is shown."""
         for args, value in ((["--keep-alive"], "30"),
                             (["--keep-alive", "--ping-interval", "7"], "7"),
                             (["--ping-interval", "7", "--keep-alive"], "30"),
@@ -849,7 +858,7 @@ class Config(support.Case):
 
 class Secrets(support.Case):
     def test_blanked_in_argv(self):
-        """Not in the list of processes, once it runs; and a warning."""
+        """The running proxy has no secret in its command line, and warns."""
         if not os.path.exists("/proc/self/cmdline"):
             self.skipTest("no /proc")
         secrets = [CANARY % n for n in range(6)]
@@ -872,7 +881,7 @@ class Secrets(support.Case):
         self.assertNotEqual(p.err(), "", "no warning")
 
     def test_out_of_reach(self):
-        """Other processes of the user cannot look into ours (Linux)."""
+        """Other processes of the user cannot inspect the proxy (Linux)."""
         if not os.path.exists("/proc/self/environ"):
             self.skipTest("no /proc")
         s = self.mcp()
@@ -889,7 +898,7 @@ class Secrets(support.Case):
             p.stdin.write(json.dumps(support.init(1)).encode() + b"\n")
             p.stdin.flush()
             self.assertIn(b"result", p.stdout.readline())
-            # root's are those of a process that may not be dumped
+            # root owns these files if the process is not dumpable
             for name in ("environ", "mem", "maps"):
                 self.assertEqual(os.stat("/proc/%d/%s" % (p.pid, name)).st_uid,
                                  0)
@@ -902,13 +911,13 @@ class Secrets(support.Case):
 
     @support.plain
     def test_set_uid(self):
-        """With the environment of one user and the rights of another it does
-        not run."""
+        """The program does not run if it is setuid or setgid: it would have
+        one user's environment and another's rights."""
         if os.geteuid() != 0:
             self.skipTest("only root can make such a file")
         program = self.path("set-uid")
-        # by another process: one that a test beside this one starts would
-        # inherit the open copy, and a file open for writing cannot be run
+        # cp makes the copy: a process that a parallel test starts would
+        # inherit our open file, and a file open for writing cannot be run
         subprocess.run(["cp", support.PROGRAM, program], check=True)
         os.chown(program, 65534, 65534)
         for mode in (0o4755, 0o2755):
@@ -916,12 +925,12 @@ class Secrets(support.Case):
             p = subprocess.run([program, "--version"], capture_output=True)
             self.assertEqual(p.stdout, b"", oct(mode))
             self.assertIn(b"setuid", p.stderr)
-            # LeakSanitizer may not look into such a process, and fails
+            # LeakSanitizer cannot inspect such a process, and fails
             self.assertIn(p.returncode, (1, 2) if support.sanitized() else (2,),
                           oct(mode))
 
     def test_never_told(self):
-        """-vv, the dump and errors: no secret in any of them."""
+        """No secret is in the output of -vv, the trace, the dump or errors."""
         env = {"TOK": CANARY % 1}
         h = self.path("h", "X-Key: %s\n" % (CANARY % 2), 0o600)
         b = self.path("b", CANARY % 3, 0o600)
