@@ -1,5 +1,5 @@
-"""mcpsplice wrap: the files of hosts, in a home made for each test.  What is
-rewritten has to be started: each new entry is given --show-config."""
+"""mcpsplice wrap: the files of hosts, in a new home for each test.  A new
+entry must work: the tests start it with --show-config."""
 
 import fcntl
 import json
@@ -22,7 +22,7 @@ import support
 WINDOWS = pace.is_windows()
 INFO = '{"client_id":"id-1","client_secret":"SECRET"}'
 
-# Entries as they stand in public README files, all but the command.
+# Entries as in public README files, without the command.
 SWITCH = [
     ["https://mcp.atlassian.com/v1/sse"],
     ["https://mcp.example.com/v1/mcp", "--resource",
@@ -102,12 +102,12 @@ TAIL = ",\n}  // end, without a line end"
 
 
 def shown(path):
-    """As the program calls a file that it has found: wine has drives."""
+    """The path as the program shows it: under Wine it has a drive."""
     return "Z:" + path.replace("/", "\\") if WINDOWS else path
 
 
 def found(path):
-    """The file that the program calls so."""
+    """The file for a path that the program shows."""
     return path[len("Z:"):].replace("\\", "/") if WINDOWS else path
 
 
@@ -131,12 +131,14 @@ class Base(support.Case):
         return out.decode() + err
 
     def mode(self, path, mode):
-        """Wine makes modes from rights: check_file tries these."""
+        """Checks a file's mode, but not under Wine, which derives modes from
+        access rights: check_file tests those."""
         if not WINDOWS:
             self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), mode)
 
     def starts(self, words):
-        """Is this the command line of mcpsplice, and does it take it?"""
+        """Checks that this command line starts mcpsplice, which accepts it;
+        returns its --show-config."""
         path = found(words[0])
         self.assertTrue(os.path.isabs(path), words)
         self.assertTrue(os.path.samefile(path, support.PROGRAM + (
@@ -285,7 +287,7 @@ class Hosts(Base):
         self.assertEqual(self.tree(), before)
 
     def tree(self):
-        # Windows locks a file of a folder
+        # on Windows the program locks a folder by a file .lock in it
         paths = (os.path.join(d, f) for d, _, files in os.walk(self.home)
                  for f in files if f != ".lock")
         return {p: self.get(p) for p in paths if os.path.isfile(p)}
@@ -319,7 +321,7 @@ class Command(Base):
         self.assertFalse(os.path.exists(path + ".mcpsplice-backup.2"))
 
     def test_another_run(self):
-        """It changes files just now."""
+        """Another wrap is changing files: this one changes nothing."""
         path = self.put(".cursor/mcp.json", self.TEXT)
         self.wrap("--write")
         shutil.copy(path + ".mcpsplice-backup", path)
@@ -338,8 +340,8 @@ class Command(Base):
         self.assertNotEqual(self.get(path), self.TEXT)
 
     def test_access_list(self):
-        """With one, the group's bits of the mode are not the group's rights.
-        A list that the folder gives to new files is not one of the file."""
+        """The ACL of a file is copied, as its mode alone does not show the
+        group's rights.  A default ACL of the folder is not given to files."""
         name = "system.posix_acl_access"
         path = self.put(".cursor/mcp.json", self.TEXT, 0o600)
         rights = ((1, 6, -1), (2, 4, 12345), (4, 0, -1), (16, 4, -1),
@@ -379,7 +381,7 @@ class Command(Base):
             self.assertEqual(self.get(backup), wrapped)
         self.put(".cursor/mcp.json", wrapped, 0o640)
         self.put(".cursor/mcp.json.mcpsplice-backup", self.TEXT, 0o640)
-        # the newest counts
+        # the newest backup is restored
         self.put(".cursor/mcp.json", self.TEXT + " ", 0o640)
         self.wrap("--write")
         self.assertEqual(self.get(backup), self.TEXT)
@@ -389,15 +391,15 @@ class Command(Base):
         self.assertEqual(self.get(backup + ".3"), self.TEXT)
         self.wrap("--restore")
         self.assertEqual(self.get(path), self.TEXT)
-        # what the newest has is not kept again
+        # content that the newest backup has is not backed up again
         self.put(".cursor/mcp.json.mcpsplice-backup.3", self.TEXT)
         self.wrap("--write")
         self.assertFalse(os.path.exists(backup + ".4"))
 
     def test_killed(self):
-        """A --restore that was killed when it had kept the file can be done
-        again; one that was killed at its end, or a --write that changed
-        nothing, leaves nothing to undo."""
+        """A --restore that was killed after it had backed the file up can be
+        repeated; after one that was killed at its end, or a --write that
+        changed nothing, there is nothing to undo."""
         path = self.put(".cursor/mcp.json", self.TEXT)
         backup = path + ".mcpsplice-backup"
         self.wrap("--write")
@@ -423,7 +425,7 @@ class Command(Base):
         self.assertIn("has no backup", self.wrap("--restore", path, status=1))
 
     def test_links(self):
-        """Configuration that is kept elsewhere: the link stays one."""
+        """A link to a configuration elsewhere stays a link."""
         real = self.put("dotfiles/cursor.json", self.TEXT, 0o600)
         link = os.path.join(self.home, ".cursor/mcp.json")
         os.makedirs(os.path.dirname(link))
@@ -445,7 +447,8 @@ class Command(Base):
         self.assertEqual(self.get(real), self.TEXT)
 
     def test_name_that_writes_to_the_terminal(self):
-        """It could erase the changes that are shown."""
+        """A file name with control characters could hide the changes that are
+        shown: it is refused."""
         for name in ("a\x1b[2J.json", "a\nNothing to change..json",
                      "a\x9b2J.json", "a\u202e.json", "a\x1b[2J.yaml"):
             path = self.put(name, self.TEXT)
@@ -457,7 +460,7 @@ class Command(Base):
                 self.assertEqual(self.get(path), self.TEXT)
 
     def test_what_is_not_restored(self):
-        """Only a configuration replaces a file."""
+        """A backup that is not a configuration is not restored."""
         for name, backup in (("c.json", "alias ls=evil\n"), ("d.json", ""),
                              ("e.json", " \r\n"), ("f.json", '{"a": '),
                              ("g.toml", "alias ls=evil\n"),
@@ -472,7 +475,8 @@ class Command(Base):
                 self.assertEqual(self.get(path + ".mcpsplice-backup"), backup)
 
     def test_what_is_behind_a_link(self):
-        """Only a configuration is replaced."""
+        """--restore does not replace a link's target that is not a
+        configuration."""
         for name, text in (("k.json", "secret"), ("l.json", ""),
                            ("m.toml", "export A=secret\n")):
             with self.subTest(name):
@@ -576,7 +580,7 @@ class Command(Base):
         self.assertIn(shown(path) + ": 1 to change\n", self.wrap("--list"))
 
     def test_started_by_npx(self):
-        """As npx has it: a program in its cache."""
+        """The program is in the cache of npx: the new entry starts npx."""
         folder = os.path.join(self.home, ".npm/_npx/2a6b/node_modules/bin")
         os.makedirs(folder)
         program = os.path.join(folder, "mcpsplice")
@@ -598,7 +602,7 @@ class Command(Base):
         self.assertEqual(entry, {"command": words[0], "args": words[1:]})
 
     def test_placeholders(self):
-        """What the host puts into its variables arrives as it is."""
+        """A host's placeholders move into variables, unchanged."""
         path = self.put("c.json", json.dumps({"servers": {"e": {
             "type": "http", "url": "https://a.example/mcp", "headers": {
                 "Authorization": "Bearer ${input:t}",
@@ -654,7 +658,7 @@ class Command(Base):
 
 
 def windows_words(line):
-    """The words of a command line, as CommandLineToArgvW finds them."""
+    """The words of a command line, as CommandLineToArgvW splits it."""
     words, word, quoted, i = [], None, False, 0
     while i < len(line):
         slashes = re.match(r"\\*", line[i:]).end()
@@ -676,9 +680,9 @@ def windows_words(line):
 
 
 def through_wsl(args):
-    """What a program in Linux gets of the arguments of wsl.exe: a host makes
-    one line of them, as programs on Windows do; wsl.exe hands it to a shell,
-    unless --exec makes it find the words itself."""
+    """The arguments that a Linux program gets through wsl.exe: a host joins
+    them into one line, as programs on Windows do; wsl.exe passes the line to
+    a shell, or with --exec splits it itself."""
     line = subprocess.list2cmdline(args)
     show = 'for x; do printf "%s\\n" "$x"; done'
     if args[0] == "--exec":
@@ -697,7 +701,7 @@ class Windows(Base):
              "", "\\\"", "x\\\\\"y z\\\\"]
 
     def documented(self):
-        """What README puts in front of the arguments."""
+        """The first arguments for wsl.exe, as README says."""
         root = os.environ.get("abs_top_srcdir", os.path.join(
             os.path.dirname(os.path.abspath(__file__)), "../.."))
         with open(os.path.join(root, "README")) as f:
@@ -711,7 +715,7 @@ class Windows(Base):
     def test_documented(self):
         front = self.documented()
         self.assertEqual(through_wsl(front + self.NASTY), self.NASTY)
-        # a shell would do something to it, or this test could not fail
+        # without --exec a shell changes the URL, or this test would be void
         front.remove("--exec")
         self.assertNotEqual(through_wsl(front + self.NASTY[:1]),
                             self.NASTY[:1])
@@ -729,7 +733,8 @@ class Windows(Base):
         self.starts(new["args"][1:])
 
     def test_file_of_windows(self):
-        """WSL has the disks of Windows below /mnt."""
+        """A file below /mnt, where WSL has the disks of Windows, gets entries
+        for wsl.exe, but only in WSL."""
         text = json.dumps({"mcpServers": {
             "command": {"command": "npx", "args": [
                 "-y", "mcp-remote", "https://a.example/mcp"]},
