@@ -22,7 +22,7 @@ STEPS = ["configuration", "name", "connect", "sign-in", "revision", "session",
 
 
 class Check:
-    """What the command says, as text and as JSON."""
+    """Runs the command and parses its report, as text and as JSON."""
 
     def check(self, *args, status=0, **kw):
         got, out, err = self.once(["check", *args], **kw)
@@ -40,7 +40,7 @@ class Check:
         return {s["step"]: s for s in whole["steps"]}, whole
 
     def failed(self, step, *args, **kw):
-        """Exactly this step fails, and nothing after it is tried."""
+        """Checks that only this step fails, and no later one is tried."""
         status = 2 if step == "configuration" else 1
         steps, whole = self.steps(*args, status=status, **kw)
         states = [s["state"] for s in whole["steps"]]
@@ -135,7 +135,7 @@ class Plain(Check, eraserver.Case):
             "%s: [other.example/*] is not for this URL" % config])
 
     def test_a_secret_by_a_pipe(self):
-        """It can be read once only."""
+        """A secret from a FIFO, which can be read only once, works."""
         pipe = self.path("pipe")
         os.mkfifo(pipe)
         writer = threading.Thread(target=self.path, args=("pipe", "hush"))
@@ -152,7 +152,7 @@ class Plain(Check, eraserver.Case):
                       "memory only", steps["sign-in"]["text"])
 
     def test_secrets(self):
-        """Neither of the query, nor of headers, proxies and variables."""
+        """The report has no secret of URL, headers, proxies, variables."""
         s = self.mcp()
         args = [s.url + "?key=sesame1", "-H", "X-Key: sesame2",
                 "--bearer-env", "TOKEN"]
@@ -172,7 +172,8 @@ class Plain(Check, eraserver.Case):
         self.assertIn("cannot be reached", step["text"])
 
     def test_cuts_every_connection(self):
-        """The cause, and within a few seconds: somebody is waiting."""
+        """A server cuts every connection: the report has the cause within a
+        few seconds, as a user is waiting."""
         listener = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(listener.close)
 
@@ -256,7 +257,7 @@ class Plain(Check, eraserver.Case):
         self.assertNotIn("leave it out", step["text"])
 
     def test_host_is_checked(self):
-        """A 403 to a request without credentials is not about any."""
+        """A 403 to a request without credentials is about the host name."""
         s = self.http(lambda rx, tx: tx.text(403, "host not allowed\n"))
         steps, _ = self.steps(s.url, status=1)
         for name, state in ("sign-in", "warning"), ("session", "failed"):
@@ -294,7 +295,7 @@ class Plain(Check, eraserver.Case):
         self.assertIn('--json only works with "mcpsplice check"', err)
 
     def test_terminal(self):
-        """The line of a step that is waited for is replaced."""
+        """On a terminal, the result of a step replaces its "waiting" line."""
         status, text = self.terminal("check", self.mcp().url, env={
             "TERM": "xterm"})
         self.assertEqual(status, 0, text)
@@ -305,7 +306,7 @@ class Plain(Check, eraserver.Case):
             r"ping +\x1b\[32mok", line)], seen)
 
     def test_too_many_requests(self):
-        """The check waits, rather than to call the server faulty."""
+        """After a 429 the check waits and retries, and does not fail."""
         s = self.mcp()
         left = [2]
 
@@ -327,7 +328,7 @@ class Hang(Check, support.Case):
         return s.getsockname()[1]
 
     def test_plain(self):
-        """A server that accepts connections and says nothing."""
+        """The server accepts connections and never answers."""
         begin = time.monotonic()
         steps, _ = self.steps("http://127.0.0.1:%d/mcp" % self.silent(),
                               status=1, seconds=60)
@@ -373,7 +374,8 @@ class Tls(Check, support.Case):
         self.assertIn("see the warnings", text)
 
     def test_short_lived(self):
-        """It renews itself, when a third of its life is left."""
+        """A certificate with 5 of 6 days left gets no warning: such ones are
+        renewed when a third of their life is left."""
         s = self.mcp(tls=test_tls.context("short"))
         lines, _ = self.check(s.url, "--cacert", test_tls.file("ca1.pem"))
         self.assertEqual(lines["TLS"][0], "ok")
@@ -393,7 +395,8 @@ class Tls(Check, support.Case):
         self.assertEqual(s.requests, [])
 
     def test_unknown_authority(self):
-        """The second look sends neither request nor certificate."""
+        """The second connection, which fetches the chain, sends no request
+        and no client certificate."""
         s = self.mcp(tls=test_tls.context("one"))
         step = self.failed("TLS", s.url, "--cert",
                            test_tls.file("client.pem"), "--key",
@@ -403,7 +406,8 @@ class Tls(Check, support.Case):
         self.assertEqual(s.requests, [])
 
     def test_save_certificate(self):
-        """Nothing but the handshake; and what is saved is trusted."""
+        """--save-certificate does only the TLS handshake, and the saved file
+        works as --cacert."""
         s = self.mcp(tls=test_tls.context("one"))
         path = self.path("saved.pem")
         args = ["check", "--save-certificate", path, s.url, "-H", "X-S: 1"]
@@ -418,7 +422,7 @@ class Tls(Check, support.Case):
         self.assertEqual(s.requests, [])
         steps, _ = self.steps(s.url, "--cacert", path)
         self.assertEqual(steps["TLS"]["state"], "ok")
-        # the file is there
+        # the file exists now
         rc, out, err = self.once(args)
         self.assertEqual((rc, out), (1, b""))
         self.assertIn("exists", err)
@@ -466,7 +470,7 @@ class SignIn(Check, authserver.Case):
             os.path.join(self.home, ".local/state/mcpsplice/auth")))
 
     def test_secret_for_another_origin(self):
-        """It goes there only if it is named."""
+        """A secret is sent to another origin only if --issuer names it."""
         a = self.auth()
         m = self.protected(a)
         for auth in ("oauth", "client-credentials"):
@@ -517,7 +521,8 @@ class SignIn(Check, authserver.Case):
         self.assertEqual(steps["sign-in"]["state"], "ok")
 
     def test_given_is_refused(self):
-        """As JSON-RPC, too, whose words need not speak of the token."""
+        """A 403 with a JSON-RPC error refuses the token, even if its message
+        does not mention a token."""
         def refuse(rx, tx):
             if rx.get("Authorization") is None:
                 return tx.text(401, "who are you?")
