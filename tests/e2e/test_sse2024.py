@@ -1,6 +1,6 @@
 """HTTP+SSE of 2024-11-05: one stream for all answers, which is the session,
-and an endpoint that the server names.  Which requests find it out is in
-test_era_detect.py."""
+and an endpoint that the server names.  test_era_detect.py tests with which
+requests the proxy detects this transport."""
 
 import json
 import time
@@ -27,7 +27,7 @@ class Base(eraserver.Case):
         self.assertEqual(s.ran(key), 1)
 
     def targets(self, s):
-        """Where each message went."""
+        """The target of each POST to an endpoint."""
         return [r.target for r in s.requests
                 if r.method == "POST" and r.target != "/mcp"]
 
@@ -80,7 +80,7 @@ class Endpoint(Base):
         p.finish()
 
     def refused(self, endpoint, other=None, seconds=8):
-        """Nothing goes there, and the client is told."""
+        """Nothing is sent to this endpoint, and the client gets an error."""
         s = self.era("sse", endpoint=endpoint)
         p = self.client(Client, s, "--no-memory", "--init-timeout", "5",
                         "--start", "wait", "-H", "X-Secret: do-not-send")
@@ -120,7 +120,7 @@ class Endpoint(Base):
                    "file:///etc/passwd", "javascript:alert(1)"], one)
 
     def test_no_endpoint_at_all(self):
-        """10 s, then it is not this transport."""
+        """Without an endpoint event in 10 s, it is not this transport."""
         s = self.era("sse", endpoint=None)
         p = self.client(Client, s, "--no-memory", "--start", "wait")
         p.send(init(1))
@@ -129,7 +129,7 @@ class Endpoint(Base):
         p.finish()
 
     def test_another_event_first(self):
-        """The first event must be endpoint: what comes later is too late."""
+        """The first event must be endpoint: a later one is ignored."""
         s = self.era("sse", preamble=b"data: {\"jsonrpc\":\"2.0\","
                      b"\"method\":\"notifications/message\",\"params\":{"
                      b"\"level\":\"info\",\"data\":1}}\n\n")
@@ -142,7 +142,7 @@ class Endpoint(Base):
         p.finish()
 
     def test_second_one(self):
-        """Replaces the first."""
+        """A second endpoint event replaces the first."""
         s, p = self.start()
         self.works(s, p)
         session = list(s.sessions.values())[0]
@@ -157,7 +157,8 @@ class Endpoint(Base):
         self.assertEqual(len(s.made), 1)
 
     def test_second_one_elsewhere(self):
-        """Nothing goes to another origin; the session begins anew."""
+        """A second endpoint at another origin gets nothing; the proxy begins
+        a new session."""
         other = self.era("sse")
         s, p = self.start()
         self.works(s, p)
@@ -204,8 +205,8 @@ class Dialogue(Base):
         self.assertEqual(len(s.made), 1)
 
     def test_what_goes_with_it(self):
-        """Headers on both; the version once it is known; no session id; no
-        DELETE."""
+        """GET and POSTs have the user's headers, and the version once it is
+        known, but no session id; there is no DELETE."""
         s, p = self.start("-H", "X-Mine: yes", version="2025-06-18")
         self.works(s, p)
         p.finish()
@@ -265,7 +266,7 @@ class Dialogue(Base):
         ident, box = s.question()
         session.push({"jsonrpc": "2.0", "id": ident, "method": "ping"})
         q = p.find(lambda m: m.get("method") == "ping", 1)
-        if q:                   # or it was answered for us
+        if q:                   # else the proxy has answered
             p.reply(q, {})
         self.assertEqual(box.get(timeout=support.LIVE)["result"], {})
         p.finish()
@@ -301,7 +302,8 @@ class Dialogue(Base):
         p.finish()
 
     def test_cancel(self):
-        """Told to the server; no answer, and the stream goes on."""
+        """The server gets the cancel; the call gets no answer, and the stream
+        stays open."""
         s, p = self.start()
         ident = p.start("tools/call", {"name": "holds"})
         self.assertTrue(s.wait(lambda: s.effects, 5))
@@ -312,7 +314,7 @@ class Dialogue(Base):
         self.assertEqual(len(s.made), 1)
 
     def test_eof_drains(self):
-        """What was asked is answered after EOF, then the stream is left."""
+        """After EOF the open call is answered, then the stream is closed."""
         s, p = self.start()
         ident = p.start("tools/call", {"name": "holds"})
         self.assertTrue(s.wait(lambda: s.effects, 5))
@@ -326,7 +328,7 @@ class Dialogue(Base):
         self.assertEqual(len(s.seen(method="DELETE")), 0)
 
     def test_piped(self):
-        """Everything, then EOF at once."""
+        """The client writes everything at once, then closes stdin."""
         s = self.era("sse")
         status, out, err = self.once([s.url], lines(
             init(1), INITIALIZED, call(2, key="p"), call(3, key="q")))
@@ -348,7 +350,7 @@ class Dialogue(Base):
 
 class Loss(Base):
     def idle(self, how):
-        """The stream ends when nothing runs: nobody notices."""
+        """The stream ends while no call runs: the client notices nothing."""
         s, p = self.start()
         p.ask("logging/setLevel", {"level": "error"})
         p.ask("resources/subscribe", {"uri": "file:///a"})
@@ -375,7 +377,7 @@ class Loss(Base):
         self.idle("cut")
 
     def test_forgotten(self):
-        """404 to a POST while the old stream stays."""
+        """A POST gets a 404 (or 400) while the old stream stays open."""
         for refusal in (text_refusal(404, "Session not found"),
                         text_refusal(400, "No transport found for "
                                      "sessionId"),
@@ -408,7 +410,7 @@ class Loss(Base):
         return s, p, p.answer(ident)
 
     def test_while_it_ran(self):
-        """Not run again, and the client is told so."""
+        """A lost call is not run again, and gets an error that says so."""
         for how in ("cut", "end"):
             s, p, m = self.lost_while_it_ran("holds", how)
             self.our_error(m, ran="maybe")
@@ -434,8 +436,8 @@ class Loss(Base):
         self.assertLessEqual(s.ran("k"), 2)
 
     def test_forgotten_while_it_ran(self):
-        """Another call finds out that the session is gone; what runs on the
-        old stream is answered from there, or not at all any more: told."""
+        """Another call finds that the session is gone; the running call is
+        answered on the old stream, or gets an error with "maybe"."""
         for name in ("holds", "form"):
             s, p = self.start()
             ident = p.start("tools/call", {"name": name,
@@ -455,7 +457,7 @@ class Loss(Base):
             self.assertLessEqual(s.ran("k"), 1)
 
     def test_many_lost_at_once(self):
-        """One new session for all; each runs once."""
+        """20 calls share one new session; each runs once."""
         s, p = self.start(dead_refuse=text_refusal(404, "session gone"))
         self.works(s, p)
         s.become("sse", "keep")
@@ -482,7 +484,7 @@ class Loss(Base):
         self.assertEqual(s.effects.count(("form", None)), 0)
 
     def test_server_is_away(self):
-        """For a while nobody listens: what is asked waits."""
+        """The server's port is closed for a while: the call waits."""
         s, p = self.start()
         self.works(s, p)
         s.down()
@@ -495,7 +497,8 @@ class Loss(Base):
         self.assertEqual(s.ran("w"), 1)
 
     def test_gateway_without_its_server(self):
-        """Whatever it answers, what is asked waits for the server."""
+        """Whatever a gateway answers while the server is away, the call
+        waits."""
         ways = {
             "404": text_refusal(404, "<html>404</html>"),
             "404 -32000": rpc_refusal(-32000, "no upstream", 404, ident=None),
@@ -535,7 +538,7 @@ class Loss(Base):
         p.finish()
 
     def test_endless(self):
-        """A stream that ends as soon as it has begun makes no storm."""
+        """A stream that always ends at once does not cause a request storm."""
         s = self.era("sse")
         p = self.legacy(s)
         self.works(s, p)
@@ -557,7 +560,7 @@ class Loss(Base):
 
 
 class Hostile(Base):
-    """Nothing on the stream does more harm than to itself."""
+    """Bad bytes on the stream harm no other call."""
 
     def test_junk_on_the_stream(self):
         s, p = self.start()
@@ -587,7 +590,7 @@ class Hostile(Base):
         self.assertEqual(len(s.made), 1)
 
     def test_pieces(self):
-        """Bytes come one by one."""
+        """The stream's bytes come one by one."""
         s = self.era("sse")
         p = self.legacy(s)
         session = list(s.sessions.values())[0]
@@ -604,7 +607,7 @@ class Hostile(Base):
         p.finish()
 
     def test_half_an_event_at_the_end(self):
-        """Is no answer: the call is lost with the stream."""
+        """Half an event is not an answer: the call is lost with the stream."""
         s, p = self.start()
         session = list(s.sessions.values())[0]
         ident = p.start("tools/call", {"name": "holds",
@@ -619,7 +622,8 @@ class Hostile(Base):
         p.finish()
 
     def test_answer_in_an_odd_event(self):
-        """It is the answer without its blank line, and of any type."""
+        """An event counts as the answer even without its blank line, and with
+        any event type."""
         s, p = self.start()
         session = list(s.sessions.values())[0]
         for n, text in enumerate((b"data: %s\n", b"\nevent: error\ndata: %s\n\n",
@@ -637,7 +641,7 @@ class Hostile(Base):
         p.finish()
 
     def test_odd_endpoints(self):
-        """An answer in the end, and nothing sent elsewhere."""
+        """initialize gets an error, and nothing is sent to another server."""
         def one(data):
             s = self.era("sse", endpoint=None)
             s.preamble = b"event: endpoint\n" + data + b"\n\n"
@@ -654,7 +658,7 @@ class Hostile(Base):
                    b"data: {\"url\":\"/m\"}"], one)
 
     def test_many_questions(self):
-        """More than anybody answers."""
+        """The server asks more questions than the client answers."""
         s, p = self.start()
         self.works(s, p)
         self.settle(0.2)
