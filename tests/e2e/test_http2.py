@@ -1,5 +1,5 @@
-"""HTTP/2 and its faults.  Each asks the same: is every request answered, did
-an unsafe call run twice, and is what the error says of it right?"""
+"""HTTP/2 and its faults.  Each test checks that every request is answered,
+that no unsafe call runs twice, and that the error says rightly if it ran."""
 
 import socket
 import threading
@@ -14,8 +14,8 @@ from test_tls import context, file
 
 
 class Relay:
-    """Passes bytes on to a server, until it is told to swallow them.  The
-    connections stay open, and what is sent is acknowledged."""
+    """Passes bytes on to a server, until black_hole() makes it drop them: the
+    connections stay open, and TCP acknowledges the dropped bytes."""
 
     def __init__(self, server):
         self.server = server
@@ -57,7 +57,7 @@ class Relay:
         faultserver.shut(there)
 
     def black_hole(self):
-        """All connections there are, from now on."""
+        """Drops all bytes of the present connections from now on."""
         self.holes = set(range(1, self.connections + 1))
 
     def close(self):
@@ -66,7 +66,7 @@ class Relay:
 
 class Http2(support.Case):
     def two(self, *args, **kw):
-        """A server and a splice that have shaken hands in HTTP/2."""
+        """A server, and a proxy that has done the handshake in HTTP/2."""
         through = kw.pop("through", None)
         listens = kw.pop("listens", True)
         s = h2server.H2Mcp(tls=context("one"), **kw)
@@ -87,7 +87,7 @@ class Http2(support.Case):
         return (s, p, relay) if relay else (s, p)
 
     def first_call(self, server, fault, times=1):
-        """Lets the fault happen to the next stream that posts."""
+        """Makes the fault happen to the next `times` POSTs."""
         left = [times]
 
         def on_stream(reply):
@@ -98,7 +98,7 @@ class Http2(support.Case):
         server.on_stream = on_stream
 
     def begin(self, server, p, key, work):
-        """Starts a call; work(rx, tx) is at it when this returns."""
+        """Starts a call; work(rx, tx) runs when this returns."""
         begun = threading.Event()
 
         def run(rx, tx):
@@ -132,7 +132,8 @@ class Http2(support.Case):
         self.deleted(s, s.made)
 
     def test_server_without(self):
-        """HTTP/1.1 is what is left, and --no-http2 wants nothing else."""
+        """If the server has no HTTP/2, or with --no-http2, the proxy uses
+        HTTP/1.1."""
         for tls, args in ((context("one"), ()),
                           (None, ()), (None, ("--no-http2",))):
             s = h2server.H2Mcp(tls=context("one")) if tls is None else \
@@ -147,7 +148,7 @@ class Http2(support.Case):
                              "HTTP/1.1")
 
     def test_large(self):
-        """Far more than the windows hold, both ways at once."""
+        """Requests and answers far larger than the windows, at once."""
         s, p = self.two()
         text = "x" * 4000000
         ids = [p.start("tools/call", {"name": "echo", "arguments": {
@@ -174,7 +175,7 @@ class Http2(support.Case):
 
     @support.plain
     def test_refused_stream(self):
-        """The proof that it did not run: it is sent again."""
+        """REFUSED_STREAM proves that the call did not run: it is resent."""
         s, p = self.two()
         self.first_call(s, self.refuse)
         begin = time.monotonic()
@@ -184,7 +185,7 @@ class Http2(support.Case):
         p.finish()
 
     def test_refused_stream_at_first(self):
-        """On a connection that nothing was used for yet."""
+        """REFUSED_STREAM for the first request on a connection."""
         s = h2server.H2Mcp(tls=context("one"))
         self.servers.append(s)
         self.first_call(s, self.refuse)
@@ -195,7 +196,7 @@ class Http2(support.Case):
         self.assertEqual(s.inits(), 1)
 
     def test_refused_for_long(self):
-        """More often than libcurl tries."""
+        """REFUSED_STREAM more often than libcurl itself retries."""
         s, p = self.two()
         self.first_call(s, self.refuse, 8)
         self.works(s, p, "a")
@@ -211,8 +212,8 @@ class Http2(support.Case):
         self.assertEqual(s.runs("a"), 0)
 
     def test_refused_after_its_head(self):
-        """A server that answers cannot refuse.  And a refusal proves nothing
-        of the next request."""
+        """REFUSED_STREAM after the answer has begun proves nothing, and a
+        refusal proves nothing about the next request."""
         s, p = self.two()
 
         def head_then_refuse(rx, tx):
@@ -231,7 +232,7 @@ class Http2(support.Case):
 
     @support.plain
     def test_goaway_before(self):
-        """The stream is above the last one that is processed."""
+        """GOAWAY names a lower last stream: the call did not run."""
         s, p = self.two()
 
         def fault(reply):
@@ -245,7 +246,8 @@ class Http2(support.Case):
         p.finish()
 
     def test_goaway_among_many(self):
-        """Those below are answered, those above are sent again."""
+        """GOAWAY covers the first five calls, which are answered; the others
+        are sent again."""
         s, p = self.two()
         seen = []
 
@@ -266,7 +268,7 @@ class Http2(support.Case):
         self.assertEqual([s.runs(str(i)) for i in range(20)], [1] * 20)
 
     def test_goaway_while_idle(self):
-        """Said politely between two calls, with the connection left open."""
+        """GOAWAY comes between two calls, and the connection stays open."""
         for listens in (True, False):
             s, p = self.two(listens=listens)
             for key in "abc":
@@ -276,7 +278,7 @@ class Http2(support.Case):
             p.finish()
 
     def test_goaway_then_answer(self):
-        """The stream is processed to its end, says the server."""
+        """GOAWAY covers the running call, which is then answered."""
         s, p = self.two()
 
         def slow(rx, tx):
@@ -288,7 +290,7 @@ class Http2(support.Case):
         p.finish()
 
     def test_goaway_then_cut(self):
-        """It was taken, so it may have run."""
+        """GOAWAY covers the call, which is then cut: it may have run."""
         s, p = self.two()
 
         def fault(rx, tx):
@@ -304,7 +306,7 @@ class Http2(support.Case):
     # may have run
 
     def test_rst_stream(self):
-        """Any other end of a stream; the connection goes on."""
+        """After other RST_STREAM codes the connection is still used."""
         s, p = self.two()
         codes = (h2server.NO_ERROR, h2server.INTERNAL_ERROR,
                  h2server.CANCEL, h2server.ENHANCE_YOUR_CALM)
@@ -323,8 +325,8 @@ class Http2(support.Case):
                          [1] * len(codes))
 
     def broken(self, method):
-        """The head of each answer to that has Connection, as those of Tomcat
-        with the SDK for Java have."""
+        """The server's answers to this method have a Connection header, as
+        with Tomcat and the Java SDK, which HTTP/2 forbids."""
         s, p = self.two()
         whole = s.methods.get(method, s.anything)
         s.methods[method] = lambda rx, tx: whole(rx, tx) \
@@ -334,7 +336,7 @@ class Http2(support.Case):
         return s, p
 
     def test_protocol_error(self):
-        """Later requests get HTTP/1.1."""
+        """After a protocol error, the proxy uses HTTP/1.1."""
         s, p = self.broken("tools/call")
         self.our_error(p.tool(key="a"), "stream_lost", "maybe")
         self.works(s, p, "b")
@@ -343,7 +345,7 @@ class Http2(support.Case):
         self.assertEqual(s.requests[-1].version, "HTTP/1.1")
 
     def test_protocol_error_of_all_answers(self):
-        """A ping finds out before the first call."""
+        """A ping gets the protocol error before the first call."""
         s = h2server.H2Mcp(tls=context("one"))
         self.servers.append(s)
         s.before = lambda rx, tx: rx.version == "HTTP/2" and \
@@ -364,8 +366,8 @@ class Http2(support.Case):
                          ["HTTP/2", "HTTP/1.1"])
 
     def test_http_1_1_required(self):
-        """The server takes this call in HTTP/1.1 only, and may have run it,
-        for all that is known."""
+        """HTTP_1_1_REQUIRED does not prove that the call did not run; later
+        calls use HTTP/1.1."""
         s, p = self.two()
         s.methods["tools/call"] = \
             lambda rx, tx: tx.rst(h2server.HTTP_1_1_REQUIRED)
@@ -387,7 +389,7 @@ class Http2(support.Case):
         p.finish()
 
     def ten_end_at_once(self, end):
-        """end(rx, tx) ends the connection under ten calls that run."""
+        """end(rx, tx) ends the connection while ten calls run."""
         s, p = self.two()
         keys = [str(i) for i in range(10)]
         s.methods["tools/call"] = lambda rx, tx: (
@@ -402,11 +404,11 @@ class Http2(support.Case):
         self.assertEqual([s.runs(key) for key in keys], [1] * 10)
 
     def test_cut_never_runs_twice(self):
-        """The connection breaks under many calls."""
+        """The connection breaks during many calls: none runs twice."""
         self.ten_end_at_once(lambda rx, tx: tx.cut())
 
     def test_end_of_tls(self):
-        """TLS ends under many calls, and TCP does not: all end at once."""
+        """TLS ends during many calls, but TCP does not: all end at once."""
         def end(rx, tx):
             if rx.json["params"]["arguments"]["key"] == "0":
                 tx.connection.end_tls()
@@ -417,7 +419,7 @@ class Http2(support.Case):
 
     @support.plain
     def test_black_hole(self):
-        """The call is lost, the connection is not used any more."""
+        """The call times out, and the connection is not used any more."""
         s, p, relay = self.two("--call-timeout", "3", through=Relay)
         self.works(s, p, "a")
         relay.black_hole()
@@ -444,8 +446,8 @@ class Http2(support.Case):
 
     @support.plain
     def test_black_hole_while_idle(self):
-        """What was silent for 15 s is not relied on, although the listen
-        stream uses it."""
+        """A connection that was silent for 15 s is not used for a call, even
+        if the listen stream is on it."""
         s, p, relay = self.two(through=Relay)
         self.works(s, p, "a")
         relay.black_hole()
@@ -456,7 +458,8 @@ class Http2(support.Case):
         p.finish()
 
     def test_a_slow_call_is_not_silence(self):
-        """While others are answered, the connection lives."""
+        """A call times out, but as others are answered the connection is
+        kept."""
         s, p = self.two("--call-timeout", "3")
         slow = self.begin(s, p, "slow", lambda rx, tx: tx.gone(20))
         for n in range(10):
@@ -477,7 +480,8 @@ class Http2(support.Case):
         self.assertEqual(s.connections, 1)
 
     def test_pings(self):
-        """The server's are answered; whatever libcurl sends may be lost."""
+        """The proxy answers the server's pings, and works if the server does
+        not answer libcurl's."""
         s, p = self.two()
         s.answers_pings = False
         for n in range(20):
@@ -489,8 +493,8 @@ class Http2(support.Case):
     # flow control
 
     def test_stall_of_a_request(self):
-        """The server takes no more bytes; a later call has a connection of
-        its own."""
+        """The server's window stays closed; a later call uses another
+        connection."""
         s, p = self.two("--call-timeout", "3", credit=False)
         big = p.start("tools/call", {"name": "echo", "arguments": {
             "key": "big", "text": "x" * 300000}})
@@ -525,14 +529,14 @@ class Http2(support.Case):
         self.assertEqual([s.runs(str(i)) for i in range(n)], [1] * n)
 
     def test_more_than_the_streams(self):
-        """A connection takes 100; more calls get another one, or wait."""
+        """A connection has 100 streams; more calls use another, or wait."""
         s, p = self.two(settings={"max_concurrent_streams": 100})
         self.many(s, p, 250)
         p.finish()
         self.assertLess(s.connections, 160)
 
     def test_one_stream(self):
-        """Less cannot be: the listen stream has it."""
+        """A connection has one stream, which the listen stream uses."""
         s, p = self.two(settings={"max_concurrent_streams": 1})
         self.many(s, p, 20)
         p.finish()
@@ -560,9 +564,9 @@ class Http2(support.Case):
     # back-pressure
 
     def test_client_that_does_not_read(self):
-        """stdout is full, and the answers wait.  The way to the server stays
-        open: notifications go out, more of them than may be without their
-        2xx."""
+        """stdout is full, so answers wait, but the proxy still sends to the
+        server: 200 notifications go out, more than may be under way without
+        their 2xx."""
         s = h2server.H2Mcp(tls=context("one"))
         self.servers.append(s)
         p = self.splice(s, "--cacert", file("ca1.pem"), "--http2",
