@@ -44,7 +44,7 @@ def make_cert(name, ca, san, days="30"):
 
 
 def make_dated(name, ca, san, begin, end):
-    """"openssl x509" knows no dates, so this is "openssl ca"."""
+    """Uses "openssl ca", as "openssl x509" cannot set dates."""
     make_cert(name, ca, san)
     with open(os.path.join(FOLDER, "ca.cnf"), "w") as f:
         f.write("[ca]\ndefault_ca = d\n[d]\ndatabase = index\n"
@@ -58,7 +58,7 @@ def make_dated(name, ca, san, begin, end):
 
 
 def prepare(folder):
-    """Two authorities, server certificates of each, one for a client."""
+    """Makes two authorities, and certificates of servers and clients."""
     global FOLDER
     FOLDER = folder
     make_ca("ca1")
@@ -104,7 +104,7 @@ class Tls(support.Case):
         return s
 
     def refused(self, *args, **kw):
-        """An error at once, and nothing was sent."""
+        """The client soon gets an error, and the proxy sends no request."""
         s = self.mcp(tls=context(kw.pop("name", "one")))
         p = self.splice(s, *args, **kw)
         begin = time.monotonic()
@@ -130,8 +130,8 @@ class Tls(support.Case):
 
     @support.plain
     def test_folder_of_the_environment(self):
-        """SSL_CERT_DIR takes the place of the system's store, --cacert that of
-        SSL_CERT_DIR, and one without certificates is no obstacle."""
+        """SSL_CERT_DIR replaces the system's store, --cacert replaces
+        SSL_CERT_DIR, even if that folder has no certificates."""
         folder = self.path("certs")
         os.mkdir(folder)
         env = {"SSL_CERT_DIR": folder}
@@ -147,14 +147,14 @@ class Tls(support.Case):
         self.assertIn("ca2.pem", e["message"])
 
     def test_extra_adds(self):
-        """NODE_EXTRA_CA_CERTS takes nothing away from the store."""
+        """NODE_EXTRA_CA_CERTS adds to the store, and does not replace it."""
         env = {"SSL_CERT_FILE": file("ca1.pem"),
                "NODE_EXTRA_CA_CERTS": file("ca2.pem")}
         self.works(env=env, name="one")
         self.works(env=env, name="two")
 
     def test_extra_that_is_missing(self):
-        """Node ignores a missing one with a warning; so do we."""
+        """As Node does, the proxy ignores a missing NODE_EXTRA_CA_CERTS."""
         self.works("--cacert", file("ca1.pem"), env={
             "NODE_EXTRA_CA_CERTS": "/nonexistent/ca.pem"})
 
@@ -226,7 +226,7 @@ class Tls(support.Case):
         p.finished = True
 
     def not_started(self, s, option, path, words):
-        """mcpsplice does not wait for the file, and says what it is."""
+        """mcpsplice ends with an error about the file, without reading it."""
         p = self.splice(s, option, path)
         p.send(init(1))
         self.assertIn(words, p.answer(1)["error"]["message"] + p.err())
@@ -236,7 +236,7 @@ class Tls(support.Case):
         p.finished = True
 
     def test_files_that_are_none(self):
-        """Whoever opened the FIFO would wait for bytes for ever."""
+        """A FIFO or a device is refused: reading it might never end."""
         s = self.mcp(tls=context("one"))
         fifo = self.path("fifo")
         os.mkfifo(fifo)
@@ -252,7 +252,7 @@ class Tls(support.Case):
                            env={"NODE_EXTRA_CA_CERTS": path})
 
     def test_files_that_are_too_large(self):
-        """16 MiB are taken, one byte more and a terabyte are not."""
+        """A file of 16 MiB is accepted, a larger one is refused."""
         limit = 16 * 2**20
         certificates = open(file("ca1.pem"), "rb").read()
         path = self.path("ca.pem")
@@ -281,7 +281,8 @@ class Tls(support.Case):
                    client_ca="ca1")
 
     def test_client_certificate_of_another(self):
-        """What the first one saw is not shown to it."""
+        """The startup cache of one client certificate is not shown to
+        another."""
         s = self.mcp(tls=context("one", "ca1"))
         own = [self.path(name) for name in ("who.pem", "who.key")]
 
@@ -325,7 +326,8 @@ class Tls(support.Case):
         p.finish()
 
     def test_no_key_log(self):
-        """Who gets that file reads the tokens in recorded traffic."""
+        """The proxy ignores SSLKEYLOGFILE: with that file, recorded traffic
+        could be decrypted."""
         path = self.path("keys")
         self.works("--cacert", file("ca1.pem"), env={"SSLKEYLOGFILE": path})
         self.assertFalse(os.path.exists(path))
@@ -349,7 +351,8 @@ class Tls(support.Case):
         self.assertLessEqual(s.connections, 4)
 
     def test_cut_never_runs_twice(self):
-        """The hidden resend of a reused connection, over TLS."""
+        """libcurl does not resend a call that was cut on a reused connection,
+        over TLS."""
         s = self.mcp(tls=context("one"))
         p = self.splice(s, "--cacert", file("ca1.pem"))
         p.hello()
@@ -392,7 +395,7 @@ class Tls(support.Case):
                         "3", "--connect-timeout", "1")
         p.send(init(1))
         e = self.our_error(p.answer(1), ran="no")
-        # this one waits for the rest of a line
+        # the server waits for the rest of a line
         self.assertIn("it did not finish the TLS handshake within 1 s",
                       e["message"])
         self.assertIn("Check that the server speaks https", e["message"])
@@ -432,7 +435,8 @@ class Tls(support.Case):
 
     @support.plain
     def test_certificate_goes_bad_later(self):
-        """In mid-session it fails at once, too, and heals."""
+        """If the certificate becomes invalid in mid-session, a call fails at
+        once; with a valid one, calls work again."""
         s = self.mcp(tls=context("one"))
         p = self.splice(s, "--cacert", file("ca1.pem"))
         p.hello()
@@ -451,8 +455,8 @@ class Tls(support.Case):
 
     @support.plain
     def test_authority_is_renewed(self):
-        """The file is read again after a refusal, if it has changed: no call
-        fails. With a file of NODE_EXTRA_CA_CERTS there is one in memory."""
+        """After a refusal, the proxy reads a changed --cacert file again, so
+        the next call works; also if NODE_EXTRA_CA_CERTS adds to that file."""
         for extra in ({}, {"NODE_EXTRA_CA_CERTS": file("ca1.pem")}):
             with open(file("ca1.pem")) as f:
                 where = self.path("ours.pem", f.read())
@@ -474,8 +478,8 @@ class Tls(support.Case):
 
     @support.plain
     def test_refused_certificate_of_a_server_that_is_gone(self):
-        """The alert meets a closed connection, and libcurl says that only; the
-        cause is the certificate all the same."""
+        """The server has closed when the TLS alert is sent, and libcurl only
+        reports that; the error must still blame the certificate."""
         tls = context("one")
         listener = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(listener.close)
@@ -510,8 +514,8 @@ class Tls(support.Case):
 
     @support.plain
     def test_redirect_without_tls(self):
-        """As servers behind a gateway make them: where only a slash is other,
-        https is kept; else the error has the https URL."""
+        """Servers behind a gateway redirect https to http: if only a slash
+        differs, the proxy keeps https; else the error has the https URL."""
         s = self.mcp(tls=context("one"))
 
         def moved(rx, tx):
@@ -545,14 +549,14 @@ class Tls(support.Case):
 
 
 def main(after=lambda: None):
-    """Runs the calling file's cases with certificates at hand, then after()."""
+    """Makes certificates, runs the calling file's cases, then after()."""
     if not shutil.which("openssl"):
         sys.stderr.write("no openssl command\n")
         sys.exit(77)
     folder = tempfile.mkdtemp(prefix="mcpsplice-tls-")
     prepare(folder)
-    # One case at a time: a descriptor that is closed under a thread still in
-    # the TLS library would be another case's when it is opened again.
+    # One case at a time: if a descriptor is closed while a thread is still in
+    # the TLS library, another case could get the same descriptor.
     support.main(workers=1, after=lambda: (shutil.rmtree(folder), after()))
 
 
