@@ -21,18 +21,18 @@ ADVICE = "sign in to Windows" if WINDOWS else "run kinit"
 
 
 def words(text):
-    """What GSS-API says of a ticket that there is not.  SSPI of wine has one
-    status for all."""
+    """The pattern for GSS-API's error about a ticket.  Wine's SSPI has one
+    status for all errors."""
     return r"SEC_E_INTERNAL_ERROR|there is none" if WINDOWS else text
 
 
 class Guarded:
-    """Lets requests with a good ticket pass to an Mcp.
+    """Lets requests with a valid ticket pass to an Mcp.
 
-    each    every request needs a token; else one for each connection, as
-            with IIS
+    each    every request needs a token; else only one on each connection,
+            as with IIS
     mutual  the answer has the server's token
-    persistent  the answer says that the connection is known
+    persistent  the answer says that the connection stays authenticated
     """
 
     def __init__(self, case, server, name="127.0.0.1", keytab=None, each=True,
@@ -80,7 +80,7 @@ class Tickets(support.Case):
         return s, Guarded(self, s, **kw)
 
     def leaks(self, guard, *texts):
-        """No token of a ticket is in what was written."""
+        """Checks that no token of a ticket is in these texts."""
         self.assertTrue(guard.verifier.tokens)
         for text in texts:
             for token in guard.verifier.tokens:
@@ -102,7 +102,8 @@ class Server(Tickets):
         return error
 
     def test_ticket(self):
-        """Each verb carries a ticket, whatever a server does with it."""
+        """Requests with each HTTP method carry a ticket, with each kind of
+        server."""
         for kw in ({}, {"mutual": False}, {"each": False}):
             with self.subTest(kw):
                 s, g = self.guarded(**kw)
@@ -130,7 +131,7 @@ class Server(Tickets):
             self.leaks(g, p.err(), trace.read(), log.read())
 
     def test_streams(self):
-        """The listen stream, and an answer as a stream."""
+        """The listen stream and an answer as a stream work with tickets."""
         def stream(rx, tx):
             tx.sse()
             s.streams.put(tx)
@@ -179,8 +180,8 @@ class Server(Tickets):
                           for r in sent], [3000000])
 
     def forgotten(self, answer=None):
-        """A server that knows its connections, as IIS does, and forgets one:
-        what became of a call on it."""
+        """The server authenticates connections, as IIS does, and forgets one:
+        returns the answer to a call on that connection."""
         s, g = self.guarded(each=False, persistent=True)
         p = self.begin(s, env=self.good)
         p.hello()
@@ -201,7 +202,7 @@ class Server(Tickets):
         return answer
 
     def test_second_leg(self):
-        """The server asks for the ticket: the body is sent again, and runs
+        """The server asks for the ticket: the call is sent again, and runs
         once."""
         self.assertIn("result", self.forgotten())
 
@@ -211,7 +212,8 @@ class Server(Tickets):
                          ("stream_lost", "maybe"))
 
     def test_second_leg_is_refused(self):
-        """A tool may have passed the 403 on."""
+        """The call gets "maybe", as the tool may have run and passed on a
+        403 that it got."""
         error = self.forgotten(lambda rx, tx: tx.text(403, "no"))["error"]
         self.assertEqual((error["data"]["reason"], error["data"]["ran"]),
                          ("auth_failed", "maybe"))
@@ -239,7 +241,7 @@ class Server(Tickets):
         self.assertEqual(s.made, [])
 
     def test_ticket_comes_later(self):
-        """kinit mends it: the next request works."""
+        """After kinit, the next request works."""
         s, g = self.guarded()
         p = self.begin(s, env=self.none)
         p.send(init(1))
@@ -250,7 +252,8 @@ class Server(Tickets):
         p.finish()
 
     def test_expired_ticket(self):
-        """In the middle of a session: an error, and kinit mends it."""
+        """A ticket expires in mid-session: a call gets an error, and after
+        kinit calls work again."""
         s, g = self.guarded()
         short = REALM.kinit(self.path("short"), life="3s")
         p = self.begin(s, env=short)
@@ -264,7 +267,7 @@ class Server(Tickets):
                 break
         message = answer["error"]["message"]
         self.assertRegex(message, ADVICE + ".*(%s)" % words("expired"))
-        # a tool may have passed the 401 on
+        # the tool may have run, and passed on a 401 that it got
         self.assertEqual(answer["error"]["data"]["ran"], "maybe")
         REALM.kinit(self.path("short"))
         self.assertIn("result", p.tool())
@@ -272,7 +275,7 @@ class Server(Tickets):
         self.assertEqual(len(s.made), 1, "the session outlives the ticket")
 
     def test_wrong_service(self):
-        """The KDC does not know the name of the URL, or the server has
+        """The KDC has no service for the URL's host, or the server has
         another key."""
         s, g = self.guarded()
         url = s.url.replace("127.0.0.1", "localhost")
@@ -287,7 +290,8 @@ class Server(Tickets):
         self.assertTrue(g.verifier.tokens)
 
     def test_option_is_missing(self):
-        """The challenge says what to do, and nobody is asked to sign in."""
+        """Without --negotiate, the error for a Kerberos challenge names the
+        option, and the proxy looks for no OAuth sign-in."""
         for challenge in (["Negotiate"], ["NTLM"],
                           ["Negotiate", "NTLM", 'Basic realm="x"']):
             with self.subTest(challenge):
@@ -302,7 +306,8 @@ class Server(Tickets):
                 self.assertEqual([r.target for r in s.requests], ["/mcp"])
 
     def test_never_to_another_origin(self):
-        """Neither after a redirect nor to what a Bearer challenge names."""
+        """A ticket is sent to no other origin: neither after a redirect, nor
+        to the URL that a Bearer challenge names."""
         other, og = self.guarded()
         s, g = self.guarded()
         s.init = [lambda rx, tx: tx.body(307, headers=[
@@ -329,7 +334,7 @@ class Server(Tickets):
         self.assertEqual(g.refused, [])
 
     def test_http_1(self):
-        """Negotiate belongs to connections of HTTP/1.1."""
+        """With --negotiate the proxy uses HTTP/1.1, despite --http2."""
         s, g = self.guarded(server={"tls": test_tls.context("one")},
                             name="mcp.test")
         p = self.begin("https://mcp.test:%d/mcp" % s.port, "--http2",
@@ -364,7 +369,7 @@ class Server(Tickets):
 
 
 class Proxy(Tickets):
-    """squid, which lets nobody through without a ticket."""
+    """The proxy is squid, which refuses requests without a ticket."""
 
     CONFIG = """
 http_port 127.0.0.1:%(port)d
@@ -398,7 +403,7 @@ http_access deny all
             "helper": kerberos.VERIFIER,
             "keytab": REALM.keytab("127.0.0.1")})
         if os.getuid() == 0:
-            # squid gives up its rights, and its helper needs the keytab
+            # squid drops root's rights, but its helper needs the keytab
             for path in (REALM.folder, self.tmp):
                 os.chmod(path, 0o755)
             os.chmod(REALM.keytab("127.0.0.1"), 0o644)
@@ -451,8 +456,8 @@ http_access deny all
                 yield self.mcp(tls=tls)
 
     def test_ticket(self):
-        """Plain, where each request goes to squid, and by CONNECT. The server
-        gets no ticket."""
+        """Both with http, where squid sees each request, and with CONNECT, the
+        server gets no ticket."""
         for s in self.both():
             p = self.begin(s, "--proxy-negotiate", "-vv", env=self.good)
             p.hello()
@@ -498,7 +503,7 @@ http_access deny all
                                  words("No .*[Cc]redentials"), ADVICE))
 
     def test_wrong_service(self):
-        """squid is asked for by a name that the KDC does not know."""
+        """The KDC does not know the host name in the proxy's URL."""
         self.address = "http://localhost:%d" % self.port
         for s in self.both():
             message = self.refused(s, self.good, "--proxy-negotiate")
