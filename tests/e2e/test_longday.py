@@ -396,9 +396,9 @@ class HalfOpen(Base):
     def one_ping(self, s, after=60, before=66):
         """A ping came after so many seconds of silence, over a connection
         that was not there before."""
-        begin = time.monotonic()
+        begin = self.of(s, "stalled")[0].time
         conns = s.connections
-        self.settle(after - 2)
+        self.settle(begin + after - 2 - time.monotonic())
         self.assertEqual(s.seen("ping"), [])
         self.assertTrue(s.wait(lambda: s.seen("ping"), before - after + 4),
                         "no ping")
