@@ -189,9 +189,9 @@ struct transfer {
 			      * counts them */
 	curl_off_t uploaded_before; /* bytes of a body likewise */
 	bool again;       /* after a 401 or 407 to a ticket the request may be
-		       * written once more */
+			   * written once more */
 	char *no_ticket;  /* why there is none, in the words of GSS-API; NULL:
-			  * nothing is known */
+			   * nothing is known */
 	bool ticket_sent; /* a request carried one */
 	bool denied;      /* config.allow refused an address */
 	bool let;         /* config.allow took an address */

@@ -21,8 +21,9 @@ int proxy_run(const struct options *o, proxy_watch_cb *watch, void *arg,
 /* Could it start, as far as that depends on the options? Connects to nobody and
  * runs nothing. Returns 0, or the exit status of a start with *why. */
 int proxy_check(const struct options *o, char **why);
-/* refuse.c: writes why to stderr. Hosts hide stderr, so if stdin is not a terminal, one
- * request that arrives within 2 s is also answered with why on stdout. */
+/* Writes why to stderr (refuse.c). Hosts hide stderr, so if stdin is not a
+ * terminal, one request that arrives within 2 s is also answered with why on
+ * stdout. */
 void proxy_refuse(const char *why);
 
 #endif

@@ -71,7 +71,7 @@ char *client_authorize_url(const struct server_metadata *m,
     const struct record *rec, const char *scope, const char *state,
     const char *challenge, const char *const *params);
 
-/* Of whom an answer is, for people. */
+/* Who gave an answer, in words for people. */
 #define CLIENT_SERVER "the server"
 #define CLIENT_PROVIDER "the identity provider"
 
